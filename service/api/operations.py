@@ -6,6 +6,7 @@ Flask's routes and openapi.yaml (service/api/openapi.py) come from the same rows
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -170,6 +171,8 @@ _OF_DEEDS: Mapping[str, frozenset[str]] = {
 }
 
 
+_OF_MATCHES = re.compile("/v1/matches(?:/{match}(?:/[^/]+)?)?")
+
 UNCHANGED = Answer("Nothing has changed since the answer whose ETag is in `If-None-Match`.", headers=("ETag",))
 
 
@@ -214,16 +217,15 @@ Endpoint = Callable[..., Response | Reply]
 def mount(app: Flask, operations: tuple[Operation, ...], service: Service) -> dict[tuple[str, str], Endpoint]:
     """Add a route to the Flask application for every operation.
 
-    Return the endpoints that the middleware calls without Flask: those of one match except streams, by method and last part of the path.
+    Return the endpoints that the middleware calls without Flask, by method and path: those of matches except streams.
     """
     direct = {}
     for operation in operations:
         rule = operation.path.replace("{tile}", "<path:tile>").replace("{", "<").replace("}", ">")
         endpoint = _endpoint(operation, service)
         app.add_url_rule(rule, operation.id, _through_flask(endpoint), methods=[operation.method])
-        of_match, _, name = operation.path.rpartition("/")
-        if of_match == "/v1/matches/{match}" and not operation.streams:
-            direct[operation.method, name] = compression.compressing(endpoint)
+        if _OF_MATCHES.fullmatch(operation.path) and not operation.streams:
+            direct[operation.method, operation.path] = compression.compressing(endpoint)
     return direct
 
 

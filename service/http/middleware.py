@@ -39,7 +39,7 @@ _BARE_HEADERS = ("CONTENT_TYPE", "CONTENT_LENGTH")
 _LONGEST_NAME = 64
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 _REQUEST_ID = re.compile(REQUEST)
-_MATCH_PATH = re.compile(f"/v1/matches/({MATCH})(?:/(.*))?")
+_MATCHES_PATH = re.compile(f"(/v1/matches)(?:/({MATCH})(/.*)?)?")
 _LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _EXPOSED_HEADERS = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 _ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
@@ -66,9 +66,8 @@ class RequestInfo:
 class RequestMiddleware:
     """A WSGI application around another one.
 
-    `direct`: the operations of one match that it calls without Flask, by method and last part of the path. It refuses a request with an
-    overlong head, or beyond a limit, before anything parses it. A large answer takes one of the places in `answers` until its client has
-    read it.
+    `direct`: the operations of matches that it calls without Flask, by method and path. It refuses a request with an overlong head, or
+    beyond a limit, before anything parses it. A large answer takes one of the places in `answers` until its client has read it.
     """
 
     def __init__(
@@ -118,16 +117,19 @@ class RequestMiddleware:
 
     def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
         """Answer the request. An action counts as received now, and is in flight until its answer is there."""
-        path = _MATCH_PATH.fullmatch(environ["PATH_INFO"])
-        if path is not None:
-            info.match = path[1]
-            if path[2] == "actions" and environ["REQUEST_METHOD"] == "POST":
-                with self._flight.receive() as received:
-                    environ[RECEIVED] = received
-                    return self._judge(environ, info, start, path[2])
-        return self._judge(environ, info, start, path and path[2])
+        found = _MATCHES_PATH.fullmatch(environ["PATH_INFO"])
+        if found is None:
+            return self._judge(environ, info, start, None)
+        path, info.match, part = found.groups()
+        if info.match is not None:
+            path = f"{path}/{{match}}{part or ''}"
+        if part == "/actions" and environ["REQUEST_METHOD"] == "POST":
+            with self._flight.receive() as received:
+                environ[RECEIVED] = received
+                return self._judge(environ, info, start, path)
+        return self._judge(environ, info, start, path)
 
-    def _judge(self, environ: Environ, info: RequestInfo, start: Callable[..., Any], part: str | None) -> Iterable[bytes]:
+    def _judge(self, environ: Environ, info: RequestInfo, start: Callable[..., Any], path: str | None) -> Iterable[bytes]:
         refused = _too_long(environ, self._header_limit)
         if refused is None:
             try:
@@ -138,10 +140,10 @@ class RequestMiddleware:
             response = problem_response(refused)
             info.code = response.code
             return response(environ, start)
-        endpoint = None if part is None else self._direct.get((environ["REQUEST_METHOD"], part))
+        endpoint = None if path is None else self._direct.get((environ["REQUEST_METHOD"], path))
         if endpoint is None:
             return self._serve(self._inner, environ, info, start)
-        answer = endpoint(environ, match=info.match)
+        answer = endpoint(environ) if info.match is None else endpoint(environ, match=info.match)
         if not isinstance(answer, Reply):
             return self._serve(answer, environ, info, start)
         if len(answer.body) > LARGE:

@@ -284,10 +284,10 @@ def test_no_action_is_accepted_when_it_is_over(platform: Platform, ada: Caller, 
 
 
 def test_the_middleware_answers_as_flask_does(ada: Caller, anybody: Caller, tally: str, app: Flask) -> None:
-    """The middleware calls operations of one match directly. Without that, Flask calls the same ones."""
+    """The middleware calls operations of matches directly. Without that, Flask calls the same ones."""
     middleware: Any = app.wsgi_app
     direct = middleware._direct
-    paths = [f"/v1/matches/{tally}/{name}" for method, name in direct if method == "GET" and name != "dossier"]  # it has a time
+    paths = [path.format(match=tally) for method, path in direct if method == "GET" and "dossier" not in path]  # it has a time
     asked = [(who, path, coding) for path in paths for who in (ada, anybody) for coding in ("identity", "gzip")]
 
     def answers() -> list[Any]:
