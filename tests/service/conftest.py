@@ -8,7 +8,7 @@ import os
 import random
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,8 @@ from werkzeug.test import TestResponse
 
 from events import play, recall
 from events.platform import Platform
-from games.kernel import any_action
+from games.kernel import Game, any_action
+from service.api import docs, openapi
 from service.app import create_app
 from service.http.metrics import streams
 from service.http.settings import Settings
@@ -69,6 +70,36 @@ class Caller:
 
     def act(self, match: str, action: Any, query: str = "", **headers: str) -> TestResponse:
         return self.ask("POST", f"/v1/matches/{match}/actions{query}", action, **headers)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_api_is_described_once() -> Iterator[None]:
+    """Each application builds its description at the first request for it, which takes a second, and many have the same games."""
+    described, in_yaml = openapi.described, docs.in_yaml
+    descriptions: dict[tuple[int, ...], Any] = {}
+    texts: dict[int, str] = {}
+
+    def described_once(games: Mapping[str, Game]) -> Any:
+        key = tuple(map(id, games.values()))
+        if key not in descriptions:
+            descriptions[key] = described(games), games  # which keeps the ids
+        return descriptions[key][0]
+
+    def in_yaml_once(description: Any) -> str:
+        if id(description) not in texts:
+            texts[id(description)] = in_yaml(description)
+        return texts[id(description)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("service.app.described", described_once)
+        patch.setattr(docs, "in_yaml", in_yaml_once)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _soak_asks_for_every_drawing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.node.get_closest_marker("soak"):
+        monkeypatch.setattr("tests.service.secrecy.DRAWN", 1)
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ MOMENT = re.compile(rb"^id: [0-9]{13}$", re.MULTILINE)  # of a player's own stre
 SIGNED_TAG = re.compile(r'^("[0-9]+-)[A-Za-z0-9+/]{22}')
 OF_REQUESTS = ("X-Request-Id", "RateLimit")
 NOBODY = "viewer=nobody"
+DRAWN = 8  # one of so many versions is asked for as a board and as a picture; `./run soak` asks for all
 
 
 class Ask(NamedTuple):
@@ -82,16 +83,16 @@ def through_all_eyes(path: str, *queries: str, **headers: str) -> Callable[[Abou
 
 
 def state(about: About) -> Iterator[Ask]:
-    """Ask for every version in JSON and as a board, and for some as pictures."""
+    """Ask for every version in JSON, and for some as boards and as pictures, which are drawn from the same view."""
     path = f"/v1/matches/{about.match}/state"
     yield Ask(path, {"If_None_Match": f'"{about.versions}"'})
     for viewer in about.viewers:
         yield Ask(f"{path}?{viewer}")
         for version in range(1, about.versions + 1) if viewer != NOBODY else ():
             asked = f"{path}?at={version}&{viewer}"
-            yield from (Ask(asked), Ask(asked, {"Accept": "text/plain"}))
-            if version % 8 == 0 or version == about.versions:
-                yield Ask(asked, {"Accept": "image/svg+xml"})
+            yield Ask(asked)
+            if version % DRAWN == 0 or version == about.versions:
+                yield from (Ask(asked, {"Accept": "text/plain"}), Ask(asked, {"Accept": "image/svg+xml"}))
 
 
 def receipts(about: About) -> Iterator[Ask]:
