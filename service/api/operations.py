@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 import marshmallow
@@ -212,6 +212,7 @@ class Call(NamedTuple):
 
 
 Endpoint = Callable[..., Response | Reply]
+NO_QUERY = marshmallow.Schema()
 
 
 def mount(app: Flask, operations: tuple[Operation, ...], service: Service) -> dict[tuple[str, str], Endpoint]:
@@ -237,6 +238,12 @@ def _through_flask(endpoint: Endpoint) -> Callable[..., Response]:
     return answer
 
 
+@cache
+def _defaults(query: marshmallow.Schema) -> Mapping[str, Any] | None:
+    """Return the parameters of a request without a query, or None if it needs one."""
+    return None if any(field.required for field in query.fields.values()) else query.load({})
+
+
 def _endpoint(operation: Operation, service: Service) -> Endpoint:
     """Return the operation as a function from environ to response.
 
@@ -244,9 +251,8 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
     """
     view, body, key, by, scope = operation.view, operation.body, operation.key, operation.by, operation.scope
     keys, bodies, limit = service.keys, service.bodies, service.settings.body_limit
-    query = operation.query or marshmallow.Schema()
-    required = any(field.required for field in query.fields.values())
-    defaults: Mapping[str, Any] = NONE if required else query.load({})
+    query = operation.query or NO_QUERY
+    defaults = _defaults(query)
 
     def endpoint(environ: dict[str, Any], **ids: str) -> Response | Reply:
         info = info_of(environ)
@@ -255,7 +261,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
             caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key, address_of(environ), scope) if key != "none" else NOBODY
             info.player = caller.id
             caller.check(by)
-            parameters = parse_query(query, environ) if required or environ.get("QUERY_STRING") else defaults
+            parameters = parse_query(query, environ) if defaults is None or environ.get("QUERY_STRING") else defaults
             given = parse_body(body.schema, body.required, environ, limit, partial(bodies.take, caller.id)) if body is not None else None
             return view(service, Call(caller, parameters, given, environ), **ids)
         except Exception as error:  # noqa: BLE001 - no error is swallowed: the answer names it, and the log has it

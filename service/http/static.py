@@ -30,7 +30,7 @@ class Files:
         self._files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in KINDS}
         self._files[VERIFIER.name] = VERIFIER.read_bytes()
         self._files[CRESTS] = "".join([crest_style(game) for game in games.values()]).encode()
-        self.mark = sha256(repr(sorted(self._files.items())).encode()).hexdigest()[:12]
+        self.mark = mark_of(self._files)
         self.folder = f"/static/{self.mark}"
 
     def __contains__(self, name: str) -> bool:
@@ -48,6 +48,11 @@ class Files:
         response.headers["Cache-Control"] = FOREVER if mark == self.mark else "no-cache"
         response.headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         return response
+
+
+def mark_of(files: Mapping[str, bytes]) -> str:
+    """Return a mark of the names and the contents of files."""
+    return sha256(b"".join(sha256(part).digest() for name in sorted(files) for part in (name.encode(), files[name]))).hexdigest()[:12]
 
 
 class Served(Protocol):

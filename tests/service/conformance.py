@@ -42,12 +42,16 @@ def validator(pointer: str) -> jsonschema_rs.Draft202012Validator:
 
 
 @cache
+def paths() -> list[tuple[re.Pattern[str], str, Any]]:
+    """Return the described paths, each with its pattern and its methods."""
+    described = description()["paths"].items()
+    return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", path.replace("{tile}", ".+"))), path, methods) for path, methods in described]
+
+
+@cache
 def operation(method: str, path: str) -> str | None:
     """Return the described path that a request's path belongs to, or None if it has no such method."""
-    for template, methods in description()["paths"].items():
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template.replace("{tile}", ".+")), path) and method.lower() in methods:
-            return str(template)
-    return None
+    return next((template for pattern, template, methods in paths() if method.lower() in methods and pattern.fullmatch(path)), None)
 
 
 def escaped(part: str) -> str:
