@@ -36,18 +36,43 @@ def drawn(game: Game, state: Any, events: list[Any], viewer: str, shape: str) ->
     return shot(draw(game, game.view(state, viewer), [game.shown(event, viewer) for event in events], shape, told=False))
 
 
-@in_random_matches(4)
-def test_frames_lead_to_the_picture_of_every_version(start: Start) -> None:
+class Follower:
+    """A reader that is given the frame of each version, and must have the picture of that version then. `lines`: the frames."""
+
+    def __init__(self) -> None:
+        self.reader = Reader()
+        self.before: Shot | None = None
+        self.lines: list[bytes] = []
+
+    def see(self, after: Shot) -> None:
+        """Send the frame of the next version, and compare."""
+        told = frame(self.before, after, len(self.lines) + 1)
+        self.lines.append(orjson.dumps(told))
+        self.reader.apply(told)
+        assert (self.reader.title, list(self.reader.sheets), self.reader.fragments) == (after.title, list(after.sheets), after.fragments)
+        assert self.reader.sheets == after.sheets
+        assert [name for sheet in self.reader.sheets.values() for name in sheet["fragments"]] == list(after.fragments)
+        self.before = after
+
+
+def followed(start: Start) -> None:
+    """Check the frames of every version of a match, for one of its viewers."""
     game, will = start.game, random.Random(start.seed)
     viewer, shape = will.choice([*start.seats, SPECTATOR, AUDITOR]), will.choice(SHAPES)
-    reader, before = Reader(), None
+    follower = Follower()
     for step in walk(start):
-        after = drawn(game, step.after, step.events, viewer, shape)
-        reader.apply(frame(before, after, step.number + 1))
-        assert (reader.title, list(reader.sheets), reader.fragments) == (after.title, list(after.sheets), after.fragments)
-        assert reader.sheets == after.sheets
-        assert [name for sheet in reader.sheets.values() for name in sheet["fragments"]] == list(after.fragments)
-        before = after
+        follower.see(drawn(game, step.after, step.events, viewer, shape))
+
+
+@in_random_matches(2)
+def test_frames_lead_to_the_picture_of_every_version(start: Start) -> None:
+    followed(start)
+
+
+@pytest.mark.soak
+@in_random_matches(40)
+def test_frames_lead_to_the_picture_of_every_version_of_many_matches(start: Start) -> None:
+    followed(start)
 
 
 def test_words_that_stay_in_a_fragment_are_not_sent_again() -> None:
@@ -111,10 +136,8 @@ def test_definitions_refer_to_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in GAMES.values()])
-def test_a_replay_is_small(game: Game) -> None:
-    lines, before = [], None
-    for version, step in enumerate(play(game, list(game.seats.ids[: game.seats.most]), "1", "random"), 1):
-        after = drawn(game, step.state, step.events, SPECTATOR, "wide")
-        lines.append(orjson.dumps(frame(before, after, version)))
-        before = after
-    assert len(zlib.compress(b"\n".join(lines))) <= REPLAY * len(lines)
+def test_a_replay_is_small_and_leads_to_every_picture(game: Game) -> None:
+    follower = Follower()
+    for step in play(game, list(game.seats.ids[: game.seats.most]), "1", "random"):
+        follower.see(drawn(game, step.state, step.events, SPECTATOR, "wide"))
+    assert len(zlib.compress(b"\n".join(follower.lines))) <= REPLAY * len(follower.lines)
