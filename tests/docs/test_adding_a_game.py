@@ -182,7 +182,7 @@ class Copy:
         return self.said(self.folder, sys.executable, *words).splitlines()
 
     def said(self, folder: Path, *words: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONSAFEPATH": "1"}
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -33,7 +33,7 @@ class Copy:
     def __init__(self, folder: Path, platform: Platform) -> None:
         self.folder = folder
         for part in PARTS:
-            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.pyc.*"))  # what others compile just now
         settings = platform.settings
         urls = {"WARLEDGER_REDIS_URL": settings.store_url, "WARLEDGER_QUEUE_URL": settings.queue_url}
         self._environment = {**os.environ, **urls, "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1"}

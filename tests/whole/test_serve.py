@@ -56,6 +56,7 @@ class Playing(threading.Thread):
         self.dice = random.Random(seed)
         self.acknowledged: dict[tuple[str, int], dict[str, Any]] = {}
         self.enough = threading.Event()
+        self.pause = 0.0  # seconds between two actions
         self.failed: str | None = None
 
     def run(self) -> None:
@@ -77,7 +78,7 @@ class Playing(threading.Thread):
             # The same key for every attempt: an attempt whose answer was lost must not be carried out twice.
             answer = self.client.insist("POST", f"/v1/matches/{match}/actions", action, {"Idempotency-Key": f"{match}-{number}"})
             self.acknowledged[(match, answer["version"])] = action
-            if self.enough.is_set() or answer["outcome"] is not None:
+            if self.enough.wait(self.pause) or answer["outcome"] is not None:
                 return
 
 
@@ -159,7 +160,9 @@ def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: 
     size, victims = len(part(place, name)), victims_of(place, name)
     for victim in victims:
         os.kill(victim, signal.SIGSTOP)
+    player.pause = 0.2  # it takes twenty checks, and other tests need the processor
     until(lambda: not any(lives(victim) for victim in victims), message=f"{name} is stopped and stays so")
+    player.pause = 0.0
     before = len(player.acknowledged)
     until(lambda: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
     player.enough.set()
