@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -167,6 +169,24 @@ def begin(platform: Platform, ann: str) -> Callable[..., str]:
         return match
 
     return begun
+
+
+@pytest.fixture(scope="session")
+def typed_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `ledger_client`, which openapi-python-client made from openapi.yaml: once for all processes of pytest."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "typed_client"
+    folder.mkdir(exist_ok=True)
+    made = folder / "ledger_client"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "done").exists():
+            command = [Path(sys.executable).parent / "openapi-python-client", "generate", "--path", private.ROOT / "openapi.yaml"]
+            done = subprocess.run([*command, "--meta", "none", "--overwrite", "--output-path", made], capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert "WARNING" not in done.stdout + done.stderr
+            (folder / "done").touch()
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import random
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,22 +15,16 @@ from flask import Flask
 
 from events import play, recall
 from events.platform import Platform
-from tests.service.test_openapi import FILE
 
 BASE = "http://service"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Any]]:
+def made(typed_client: Path) -> Iterator[Callable[[str], Any]]:
     """Import a module of the generated package by its name."""
-    folder = tmp_path_factory.mktemp("generated")
-    command = [str(Path(sys.executable).parent / "openapi-python-client"), "generate", "--path", str(FILE), "--meta", "none"]
-    done = subprocess.run([*command, "--output-path", str(folder / "ledger_client")], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "WARNING" not in done.stdout + done.stderr
-    sys.path.insert(0, str(folder))
+    sys.path.insert(0, str(typed_client))
     yield lambda name: importlib.import_module(f"ledger_client.{name}")
-    sys.path.remove(str(folder))
+    sys.path.remove(str(typed_client))
 
 
 def player(made: Callable[[str], Any], app: Flask, name: str) -> Any:
