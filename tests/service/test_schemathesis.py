@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,8 @@ import requests
 from events.platform import Platform
 from tests.service.conftest import ADMIN, ROOT, Live
 
+CONFIG = ROOT / "schemathesis.toml"
+
 
 @pytest.fixture(scope="module")
 def public(serve: Callable[..., Live]) -> Live:
@@ -20,10 +23,11 @@ def public(serve: Callable[..., Live]) -> Live:
     return serve("service.app:create_app", WARLEDGER_LIMITS="0")
 
 
-def found_nothing(live: Live, folder: Path, *options: str, role: str = "player") -> None:
+def found_nothing(live: Live, folder: Path, *options: str, role: str = "player", config: Path = CONFIG) -> str:
+    """Run Schemathesis, and return what it prints."""
     body = {"name": "Schemathesis", "role": role}
     key = requests.post(f"{live.url}/v1/players", json=body, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=5).json()["key"]
-    command = [str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(ROOT / "schemathesis.toml"), "run"]
+    command = [str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(config), "run"]
     command += [
         f"{live.url}/openapi.json",
         "--header",
@@ -37,20 +41,30 @@ def found_nothing(live: Live, folder: Path, *options: str, role: str = "player")
     ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:]
+    return done.stdout
 
 
-def test_nothing_is_found_in_any_operation(public: Live, platform: Platform, tmp_path: Path) -> None:
-    """Covering every value of every field takes long; `./run soak` does it."""
-    found_nothing(public, tmp_path, "--max-examples", "4", "--exclude-path-regex", "(stream|/actions)$", "--phases", "examples,fuzzing")
+FEW = """
+[phases.fuzzing.generation]
+max-examples = 4
+[phases.stateful.generation]
+max-examples = 8
+[[operations]]
+include-path-regex = "/actions$"
+[operations.phases.fuzzing.generation]
+max-examples = 12
+"""
 
 
-def test_nothing_is_found_in_actions(public: Live, platform: Platform, tmp_path: Path) -> None:
-    """Covering every field of every action takes long; `./run soak` does it, and tests/service/test_malformed.py has its own cases."""
-    found_nothing(public, tmp_path, "--max-examples", "12", "--include-path-regex", "/actions$", "--phases", "examples,fuzzing")
-
-
-def test_nothing_is_found_in_sequences_of_operations(public: Live, platform: Platform, tmp_path: Path) -> None:
-    found_nothing(public, tmp_path, "--max-examples", "8", "--exclude-path-regex", "stream$", "--phases", "stateful")
+def test_nothing_is_found_in_any_operation_in_actions_and_in_sequences_of_operations(
+    public: Live, platform: Platform, tmp_path: Path
+) -> None:
+    """Covering every value of every field takes long; `./run soak` does it, and tests/service/test_malformed.py has its own cases."""
+    config = tmp_path / "schemathesis.toml"
+    config.write_text(CONFIG.read_text() + FEW)
+    printed = found_nothing(public, tmp_path, "--exclude-path-regex", "stream$", "--phases", "examples,fuzzing,stateful", config=config)
+    (cases,) = re.findall(r"([0-9]+) generated", printed)
+    assert int(cases) > 300
 
 
 @pytest.mark.soak
