@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from games.lifecycle import DRAW, VOID
@@ -14,43 +15,48 @@ _UP, _RIGHT, _DOWN, _LEFT = 1, 2, 4, 8
 _STROKES = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"  # the index is the sum of the directions of the strokes from a place
 
 
+_Box = tuple[int, int, int, int]  # top, left, bottom, right
+
+
 class Sheet:
     """Boxes and words by line and column. Boxes with a common edge share its stroke. Words cover strokes."""
 
     def __init__(self) -> None:
-        self._strokes: dict[tuple[int, int], int] = {}
-        self._words: dict[tuple[int, int], str] = {}
+        self._boxes: list[_Box] = []
+        self._words: list[tuple[int, int, str]] = []
 
     def box(self, top: int, left: int, bottom: int, right: int) -> None:
         """Draw a box with its strokes on these lines and columns."""
-        for column in range(left, right):
-            for line in (top, bottom):
-                self._stroke(line, column, _RIGHT)
-                self._stroke(line, column + 1, _LEFT)
-        for line in range(top, bottom):
-            for column in (left, right):
-                self._stroke(line, column, _DOWN)
-                self._stroke(line + 1, column, _UP)
+        self._boxes.append((top, left, bottom, right))
 
     def write(self, line: int, column: int, text: str) -> None:
         """Write words to the right, from a line and a column."""
-        for place, letter in enumerate(text):
-            self._words[line, column + place] = letter
+        if text:
+            self._words.append((line, column, text))
 
     def lines(self) -> list[str]:
         """Return the lines of the sheet, from the first to the last."""
-        drawn = {place: _STROKES[stroke] for place, stroke in self._strokes.items()} | self._words
-        rows: dict[int, dict[int, str]] = {}
-        for (line, column), letter in drawn.items():
-            rows.setdefault(line, {})[column] = letter
-        found = []
-        for line in range(max(rows, default=-1) + 1):
-            row = rows.get(line, {})
-            found.append("".join([row.get(column, " ") for column in range(max(row, default=-1) + 1)]).rstrip())
-        return found
+        rows = list(_strokes(tuple(self._boxes)))
+        for line, column, text in self._words:
+            rows += [""] * (line + 1 - len(rows))
+            row = rows[line].ljust(column)
+            rows[line] = row[:column] + text + row[column + len(text) :]
+        return [row.rstrip() for row in rows]
 
-    def _stroke(self, line: int, column: int, direction: int) -> None:
-        self._strokes[line, column] = self._strokes.get((line, column), 0) | direction
+
+@lru_cache(maxsize=100)
+def _strokes(boxes: tuple[_Box, ...]) -> list[str]:
+    """Return the lines of boxes without words. The boxes of a map hardly change, and drawing them takes the most time of a board."""
+    strokes: dict[tuple[int, int], int] = {}
+    for top, left, bottom, right in boxes:
+        edges = [(line, column, _RIGHT, line, column + 1, _LEFT) for line in (top, bottom) for column in range(left, right)]
+        edges += [(line, column, _DOWN, line + 1, column, _UP) for column in (left, right) for line in range(top, bottom)]
+        for line, column, there, next_line, next_column, back in edges:
+            strokes[line, column] = strokes.get((line, column), 0) | there
+            strokes[next_line, next_column] = strokes.get((next_line, next_column), 0) | back
+    lines = range(max([line for line, _ in strokes], default=-1) + 1)
+    columns = range(max([column for _, column in strokes], default=-1) + 1)
+    return ["".join([_STROKES[strokes.get((line, column), 0)] for column in columns]) for line in lines]
 
 
 def paragraph(label: str, parts: Iterable[str], gap: str = ", ", width: int = WIDTH) -> list[str]:
