@@ -7,9 +7,10 @@ process, which would import everything once more.
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib
+import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -76,7 +77,15 @@ def serve(app: Callable[..., Any], settings: Settings, address: ListenerSpec | N
     """
     configure_logging(LogLevels.error)
     ended, signalled = threading.Event(), WorkerSignal()
-    signalled.add_cb(ended.set)
+    ear, bell = os.pipe()
+    os.set_blocking(bell, False)
+    signal.set_wakeup_fd(bell, warn_on_full_buffer=False)  # a signal may reach another thread, and ends no wait for a lock here
+
+    def end_waiting() -> None:
+        ended.set()
+        os.write(bell, b".")
+
+    signalled.add_cb(end_waiting)
 
     def end(*_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, GRACE)  # open streams do not delay the end: SIGALRM kills the process
@@ -92,8 +101,11 @@ def serve(app: Callable[..., Any], settings: Settings, address: ListenerSpec | N
     worker: Any = WSGIWorker  # its stub lacks two arguments
     worker = worker(1, (address, listening), None, *of_runtime, *of_python, "1", http1, None, None, *no_tls, (None, None))
     worker.serve_mtr(_new_cbscheduler(loops.get("asyncio"), _callback_wrapper(app, {}), impl_asyncio=True), None, signalled)
-    ended.wait()
+    while not ended.is_set():
+        os.read(ear, 64)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    atexit._run_exitfuncs()
+    os._exit(status)  # threads of granian may still run, and none may outlive the interpreter
