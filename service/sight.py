@@ -7,7 +7,7 @@ cover hidden information through salted hashes, so they reveal nothing. Nobody s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -72,8 +72,8 @@ def is_open(newest: Position, viewer: str) -> bool:
     return newest.ended or (viewer == SPECTATOR and newest.begun is None)
 
 
-def horizon(platform: Platform, caller: Caller | None, match: str, viewer: str, hides: bool) -> int:
-    """Return the newest version that the caller may see as this viewer: 0 for none, or `UNLIMITED`.
+def horizon(caller: Caller | None, newest: Callable[[], Position], viewer: str, hides: bool) -> int:
+    """Return the newest version that the caller may see as this viewer: 0 for none, or `UNLIMITED`. `newest` returns the newest position.
 
     `caller`: None if the key was revoked. `hides`: whether play is hidden from spectators of this match. A caller may have lost the right
     to this viewer: a player may have left the seat, and a referee may have taken a seat or lost the role.
@@ -82,7 +82,7 @@ def horizon(platform: Platform, caller: Caller | None, match: str, viewer: str, 
         return 0
     if viewer == SPECTATOR and not hides:
         return UNLIMITED
-    position = recall.position(platform, match)
+    position = newest()
     try:
         viewer_of(position, caller, viewer)
     except Problem:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import time
+from functools import partial
+from typing import NamedTuple
 
 from flask import Response
 
 from events import recall
+from events.errors import PlatformError
 from games.kernel import Game
 from games.schema import Shape, described, either, listing, optional, record, text
 from record.positions import Position
 from service import sight
-from service.api import longpoll
 from service.api.game_shapes import declared
 from service.api.operations import Answer, Call, Operation
 from service.api.shapes import (
@@ -31,16 +33,14 @@ from service.api.shapes import (
     versions,
 )
 from service.api.sidelog import note_entries, note_view
+from service.api.viewing import Viewing, viewing
 from service.context import Service
-from service.http.addresses import address_of
-from service.http.keys import Caller
-from service.http.places import HeldBody
+from service.http.following import Follower, Round, Steps, Wake, follow
 from service.http.problems import Problem
 from service.http.responses import JSON, NDJSON, prefers, private, sorted_json
 from service.http.schemas import EntriesQuery
 from service.kept import of_position
 from service.shown_entries import ShownEntry
-from table.state import delay
 
 
 def get_entries(service: Service, call: Call, match: str) -> Response:
@@ -52,17 +52,17 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], call.query["proof"]
     recall.check_version(position, after)
     in_lines = prefers(call.header("Accept"), NDJSON)
-    response = Response(mimetype=NDJSON if in_lines else JSON)
+    response = private(Response(mimetype=NDJSON if in_lines else JSON), "Authorization, Accept")
+    page = _Page(service, position.game, match, viewer, after, in_lines, frozenset(sight.players_at(position)))
     last = min(position.version, after + limit)
     if last > after or not seconds or call.environ["REQUEST_METHOD"] == "HEAD" or position.ended:
         if last > after:
             note_view(service, newest, call.caller, viewer, last)
-        response.set_data(_page(service, position, viewer, after, last, _between(service, newest, viewer, after, last, proof), in_lines))
-    else:
-        body = HeldBody(service.streams.take(call.caller.id, call.environ), _page_after_waiting(service, call, position, viewer, in_lines))
-        response.response = body
-        response.call_on_close(body.close)
-    return private(response, "Authorization, Accept")
+        response.set_data(page.written(last, _between(service, newest, viewer, after, last, proof)))
+        return response
+    place = service.streams.take(call.caller.id, call.environ)
+    until = time.monotonic() + min(seconds, service.settings.wait_limit)
+    return follow(response, call.environ, Follower(place, partial(_steps, viewing(service, call, newest, viewer), page, limit, until)))
 
 
 def _between(service: Service, newest: Position, viewer: str, after: int, last: int, proof: bool) -> bytes:
@@ -81,40 +81,55 @@ def _written(found: list[ShownEntry]) -> bytes:
     return b"\n".join([b" ".join(players), *[entry.json for entry in found]])
 
 
-def _page(service: Service, position: Position, viewer: str, after: int, last: int, written: bytes, in_lines: bool) -> bytes:
-    """Return the body of an answer with the entries after a version up to `last`. `position`: the newest that the caller may see."""
-    players, *entries = written.split(b"\n")
-    if in_lines:
-        return b"".join([entry + b"\n" for entry in entries])
-    company = service.directory.company(sight.players_at(position).union(players.decode().split()))
-    rest = {"game": position.game, "match": position.match, "players": company.players, "version": last, "viewer": viewer}
-    return b'{"after":%d,"entries":[%b],%b' % (after, b",".join(entries), sorted_json(rest)[1:])
+class _Page(NamedTuple):
+    """A page of entries after a version. `players`: those that the match names."""
+
+    service: Service
+    game: str
+    match: str
+    viewer: str
+    after: int
+    in_lines: bool
+    players: frozenset[str]
+
+    def written(self, last: int, entries: bytes) -> bytes:
+        """Return the body of an answer with entries up to `last`, which are given as `_written`."""
+        named, *lines = entries.split(b"\n")
+        if self.in_lines:
+            return b"".join([line + b"\n" for line in lines])
+        company = self.service.directory.company(self.players.union(named.decode().split()))
+        rest = {"game": self.game, "match": self.match, "players": company.players, "version": last, "viewer": self.viewer}
+        return b'{"after":%d,"entries":[%b],%b' % (self.after, b",".join(lines), sorted_json(rest)[1:])
 
 
-def _page_after_waiting(service: Service, call: Call, position: Position, viewer: str, in_lines: bool) -> Generator[bytes, None, None]:
-    """Yield the body of an answer as soon as there is an entry after a version, or the time is up. `position`: as for `_page`."""
-    match, game, hides = position.match, recall.rules_of(service.platform, position), delay(position.table) != 0
-    after, limit, proof = call.query["after"], call.query["limit"], call.query["proof"]
+def _steps(view: Viewing, page: _Page, limit: int, until: float, wake: Wake) -> Steps:
+    """Yield the page as soon as there is an entry after its version, or the time is up.
 
-    def renewed() -> Caller | None:
-        return service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+    The answer has begun, so it can no longer be a problem. If one comes up it has no entries, and the client's next request hears of it.
+    """
+    round = yield 0.0
+    try:
+        with view.service.hub.watch(view.match, wake) as watch:
+            while not (found := _read(view, round, page.after, limit)) and time.monotonic() < until and not watch.removed:
+                round = yield until
+    except (PlatformError, Problem):
+        found = []
+    last = found[-1].version if found else page.after
+    yield round.share((*page[1:], last, view.proof), lambda: page.written(last, _written(found)))
 
-    def last_seen(caller: Caller | None) -> int:
-        return sight.horizon(service.platform, caller, match, viewer, hides)
 
-    def read() -> list[ShownEntry]:
-        found = service.entries.read(game, match, after, limit, viewer, proof) if not hides or last_seen(renewed()) > after else []
-        caller = renewed()
-        last = last_seen(caller)
-        if last == 0:
-            raise Problem("hidden_view", viewer=viewer)
-        found = [entry for entry in found if entry.version <= last]
-        if found:
-            note_entries(service, match, caller, viewer, found[-1].version)
-        return found
-
-    found = yield from longpoll.wait_for_entries(service, match, call.query["wait"], read)
-    yield _page(service, position, viewer, after, found[-1].version if found else after, _written(found), in_lines)
+def _read(view: Viewing, round: Round, after: int, limit: int) -> list[ShownEntry]:
+    """Return the entries after a version that the caller may see now. Raise Problem `hidden_view`."""
+    look = partial(view.service.entries.read, view.game, view.match, after, limit, view.viewer, view.proof)
+    found = round.share(("read", view.match, after, limit, view.viewer, view.proof), look) if view.may_be_new(round, after) else []
+    caller = view.caller(round)
+    last = view.horizon(round, caller, found[-1].version if found else 0)
+    if last == 0:
+        raise Problem("hidden_view", viewer=view.viewer)
+    found = [entry for entry in found if entry.version <= last]
+    if found:
+        note_entries(view.service, view.match, caller, view.viewer, found[-1].version)
+    return found
 
 
 _PART = named(

@@ -192,7 +192,7 @@ class Call(NamedTuple):
     caller: Caller
     query: Mapping[str, Any]
     body: Any
-    environ: Mapping[str, Any]
+    environ: dict[str, Any]
 
     def header(self, name: str) -> str | None:
         """Return the value of a header, or None."""

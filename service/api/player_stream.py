@@ -8,7 +8,8 @@ matches have ended, or have a changed table, since then. So an event may come tw
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from cachetools import LRUCache
@@ -22,6 +23,8 @@ from service.api.operations import Answer, Call, Operation
 from service.api.streams import STREAM, last_event, stream_response
 from service.context import Service
 from service.http.addresses import address_of
+from service.http.following import Steps, Wake
+from service.http.keys import Caller
 from service.http.responses import sorted_json
 from service.http.schemas import PlayerStreamQuery
 
@@ -36,38 +39,43 @@ def get_my_stream(service: Service, call: Call) -> Response:
     """Return a stream of the caller's own events."""
     player = call.caller.player()
     since = last_event(call) if call.header("Last-Event-ID") is not None else None
-    return stream_response(service, call, lambda seconds: _events(service, call, player, since, seconds))
+    renewed = partial(service.keys.renewed, call.header("Authorization"), address_of(call.environ))
+    return stream_response(service, call, partial(_steps, service, renewed, player, since))
 
 
-def _events(service: Service, call: Call, player: str, since: int | None, seconds: float) -> Generator[bytes, None, None]:
-    """Yield server-sent events for some seconds, while the key is valid. `since`: the id of the last event that the client has."""
-    yield b"retry: 1000\n\n"
+def _steps(service: Service, renewed: Callable[[], Caller | None], player: str, since: int | None, seconds: float, wake: Wake) -> Steps:
+    """Yield server-sent events for some seconds, while the key is valid: while `renewed` returns a caller.
+
+    `since`: the id of the last event that the client has.
+    """
+    round = yield 0.0
+    round = yield b"retry: 1000\n\n"
     pause, feed = service.settings.comment_seconds, _Feed(service.platform, player)
     last_sent, look_at = time.monotonic(), 0.0
     until = last_sent + seconds
-    with service.hub.watch_player(player) as watch, service.directory.waking(player, watch.notify):
+    with service.hub.watch_player(player, wake) as watch, service.directory.waking(player, watch.notify):
         while True:
-            watch.rearm()
-            if service.keys.renewed(call.header("Authorization"), address_of(call.environ)) is None:
+            if round.look(renewed) is None:
                 return
             missed, news = watch.take()
             moment = service.platform.clock.now()
             if missed or time.monotonic() >= look_at:
                 for events in feed.look(since):
-                    yield b"".join(map(_chunk, events))
-                yield b"".join([*map(_chunk, feed.news(news)), b"id: %d\nevent: ready\ndata: {}\n\n" % moment])
+                    round = yield b"".join(map(_chunk, events))
+                told = [*map(_chunk, feed.news(news)), b"id: %d\nevent: ready\ndata: {}\n\n" % moment]
+                round = yield b"".join(told)
                 look_at = time.monotonic() + LOOK_AGAIN_SECONDS
                 since, last_sent = moment, time.monotonic()
-            elif events := feed.news(news):
-                yield b"".join([*map(_chunk, events[:-1]), b"id: %d\n" % moment, _chunk(events[-1])])
+            elif events := round.look(partial(feed.news, news)):
+                round = yield b"".join([*map(_chunk, events[:-1]), b"id: %d\n" % moment, _chunk(events[-1])])
                 since, last_sent = moment, time.monotonic()
             now = time.monotonic()
             if now >= until:
                 return
             if now >= last_sent + pause:
                 last_sent = now
-                yield b": still here\n\n"
-            yield from watch.wait(min(until, last_sent + pause))
+                round = yield b": still here\n\n"
+            round = yield min(until, last_sent + pause)
 
 
 Event = tuple[str, dict[str, Any]]

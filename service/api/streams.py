@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from flask import Response
 
 from events import recall
-from events.platform import Platform
 from events.standings import at_table
 from games import patterns
-from games.kernel import Game
 from games.schema import Schema, unchecked
-from record.positions import Position
 from service import sight
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation
 from service.api.sidelog import note_entries
+from service.api.viewing import Viewing, viewing
 from service.context import Service
-from service.http.addresses import address_of
-from service.http.keys import Caller
-from service.http.places import HeldBody
+from service.http.following import Follower, Round, Steps, Wake, follow
 from service.http.problems import Problem
 from service.http.responses import EVENT_STREAM, empty_response, sorted_json
 from service.http.schemas import StreamQuery
-from service.shown_entries import PAGE
+from service.shown_entries import PAGE, ShownEntry
 from table.settings import NONE
-from table.state import delay
 
 
 def get_stream(service: Service, call: Call, match: str) -> Response:
@@ -36,16 +32,17 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     position = sight.seen(service.platform, newest, call.caller)
     after = last_event(call) if call.header("Last-Event-ID") is not None else call.query["after"]
     recall.check_version(position, after)
-    game = recall.rules_of(service.platform, newest)
+    view = viewing(service, call, newest, viewer)
     if position.ended and after >= position.version:
         return empty_response(204)
-    return stream_response(service, call, lambda seconds: _events(service, call, game, newest, viewer, after, seconds))
+    timed = newest.table["clock"]["kind"] != NONE
+    return stream_response(service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed))
 
 
-def stream_response(service: Service, call: Call, events: Callable[[float], Generator[bytes, None, None]]) -> Response:
+def stream_response(service: Service, call: Call, steps: Callable[[float, Wake], Steps]) -> Response:
     """Return a response with server-sent events, for as many seconds as the caller asks for and the server allows.
 
-    `events` yields the body for that many seconds. Raise Problem `too_many_streams` or `streams_full`.
+    `steps` returns the steps of a follower for that many seconds. Raise Problem `too_many_streams` or `streams_full`.
     """
     response = Response(mimetype=EVENT_STREAM)
     response.headers["Cache-Control"] = "no-store"
@@ -55,72 +52,66 @@ def stream_response(service: Service, call: Call, events: Callable[[float], Gene
         return response
     longest = service.settings.stream_seconds
     seconds = min(call.query.get("seconds", longest), longest)
-    body = HeldBody(service.streams.take(call.caller.id, call.environ), events(seconds))
-    response.response = body
-    response.call_on_close(body.close)
-    return response
+    place = service.streams.take(call.caller.id, call.environ)
+    return follow(response, call.environ, Follower(place, partial(steps, seconds)))
 
 
-def _events(
-    service: Service, call: Call, game: Game, position: Position, viewer: str, after: int, seconds: float
-) -> Generator[bytes, None, None]:
+def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: bool, seconds: float, wake: Wake) -> Steps:
     """Yield a server-sent event for each entry after a version, until the match is over or the seconds are up.
 
-    `position` may be any position of the match: only settings that never change are read from it, and whether it is over.
+    `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks.
     """
-    match, proof = position.match, call.query["proof"]
-    hides, timed = delay(position.table) != 0, position.table["clock"]["kind"] != NONE
-
-    def renewed() -> Caller | None:
-        return service.keys.renewed(call.header("Authorization"), address_of(call.environ))
-
-    def last_seen(caller: Caller | None) -> int:
-        return sight.horizon(service.platform, caller, match, viewer, hides)
-
-    yield b"retry: 1000\n\n"
-    over = position.ended
+    service, match = view.service, view.match
+    round = yield 0.0
+    round = yield b"retry: 1000\n\n"
     pause = service.settings.comment_seconds
     last_sent = time.monotonic()
     until = last_sent + seconds
-    with service.hub.watch(match) as watch, service.directory.waking(call.caller.id, watch.notify):
-        look = True
+    with service.hub.watch(match, wake) as watch, service.directory.waking(player, watch.notify):
         while True:
-            watch.rearm()
-            new = (look or watch.version > after) and (not hides or last_seen(renewed()) > after)
-            found = service.entries.read_new(game, match, after, watch.version, viewer, proof) if new else []
-            caller = renewed()
-            last = last_seen(caller)
+            found = _read(view, round, after, watch.version) if view.may_be_new(round, after) else []
+            caller = view.caller(round)
+            last = view.horizon(round, caller, found[-1].version if found else 0)
             if last == 0:
                 return
             found = [entry for entry in found if entry.version <= last]
             if found:
-                after = found[-1].version
-                note_entries(service, match, caller, viewer, after)
+                before, after = after, found[-1].version
+                note_entries(service, match, caller, view.viewer, after)
                 last_sent = time.monotonic()
-                entries = (b"id: %d\nevent: entry\ndata: %b\n\n" % (entry.version, entry.json) for entry in found)
-                yield b"".join(entries) + (_clocks(service.platform, match, after) if timed and last == sight.UNLIMITED else b"")
+                with_clocks = timed and last == sight.UNLIMITED
+                key = ("sent", match, view.viewer, view.proof, before, after, with_clocks)
+                round = yield round.share(key, partial(_events, view, round, found, with_clocks))
                 over = over or any(entry.ends_match for entry in found)
                 if over and len(found) < PAGE:
                     yield b'event: over\ndata: {"version":%d}\n\n' % after
                     return
-                look = len(found) == PAGE or watch.version > after
-                continue
+                if len(found) == PAGE or watch.version > after:
+                    continue
             now = time.monotonic()
             if now >= until or watch.removed:
                 return
             if now >= last_sent + pause:
                 last_sent = now
-                yield b": still here\n\n"
-            look = True
-            yield from watch.wait(min(until, last_sent + pause))
+                round = yield b": still here\n\n"
+            round = yield min(until, last_sent + pause)
 
 
-def _clocks(platform: Platform, match: str, version: int) -> bytes:
-    """Return the server-sent event with the clocks of a match, or nothing if the match has moved on from the version."""
-    position = recall.position(platform, match)
-    if position.version != version:
-        return b""
-    return b"event: clocks\ndata: %b\n\n" % sorted_json({"version": version, "clocks": at_table(position.table)["clocks"]})
+def _read(view: Viewing, round: Round, after: int, version: int) -> list[ShownEntry]:
+    """Return the entries after a version, up to `version` at least, or a page of them."""
+    look = partial(view.service.entries.read_new, view.game, view.match, after, version, view.viewer, view.proof)
+    key = ("entries", view.match, view.viewer, view.proof, after)
+    return round.share(key, look, lambda found: len(found) == PAGE or (found[-1].version if found else after) >= version)
+
+
+def _events(view: Viewing, round: Round, found: list[ShownEntry], with_clocks: bool) -> bytes:
+    """Return server-sent events of entries, and of the clocks after them unless the match has moved on."""
+    events = [b"id: %d\nevent: entry\ndata: %b\n\n" % (entry.version, entry.json) for entry in found]
+    version = found[-1].version
+    if with_clocks and (position := view.newest(round, version)).version == version:
+        clocks = sorted_json({"version": version, "clocks": at_table(position.table)["clocks"]})
+        events.append(b"event: clocks\ndata: %b\n\n" % clocks)
+    return b"".join(events)
 
 
 def last_event(call: Call) -> int:

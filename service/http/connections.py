@@ -7,12 +7,14 @@ thread. The kernel knows the progress of a connection (TCP_INFO), so this works 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import resource
 import socket
 import stat
 import struct
 import sys
+import termios
 import threading
 import time
 from collections import defaultdict
@@ -30,6 +32,8 @@ OTHER_FILES = 256  # open files of a web process other than connections of clien
 _TCP_INFO = struct.Struct("=24xI92xQQ8xI")  # unacknowledged segments, bytes acknowledged, bytes received, bytes not sent
 _ENOUGH = 148
 
+_files: dict[str, tuple[int, int]] = {}
+
 
 def allowed(wanted: int) -> int:
     """Return how many connections a web process can hold: `wanted`, or fewer if the hard limit of open files is too low."""
@@ -43,6 +47,12 @@ def raise_open_files(connections: int) -> None:
     needed = allowed(connections) + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def bound_send_buffer(file: int) -> None:
+    """Bound what the kernel keeps for clients of a listening socket who do not read: connections inherit it."""
+    with borrowed(file) as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
 
 
 class Progress(NamedTuple):
@@ -144,7 +154,6 @@ class Watch:
             port = line.getsockname()[1]
             if line.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 self._ports.add(port)
-                line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # connections that it accepts later inherit it
             if port not in self._ports:
                 return None
             return Connection(network_of(line.getpeername()[0]), progress_of(line), now)
@@ -187,6 +196,40 @@ def progress_of(line: socket.socket) -> Progress:
     """Return the progress of a TCP connection."""
     unacknowledged, acknowledged, received, unsent = _TCP_INFO.unpack(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ENOUGH))
     return Progress(received, acknowledged, bool(unacknowledged or unsent))
+
+
+def unread(client: str) -> int:
+    """Return how many bytes the kernel keeps for a client that has not acknowledged them; 0 where the kernel does not tell.
+
+    `client`: its address and port.
+    """
+    if sys.platform != "linux":
+        return 0
+    kept = _kept_for(client)
+    if kept is None:
+        _find_files()
+        kept = _kept_for(client)
+    return sys.maxsize if kept is None else kept  # it has just gone
+
+
+def _kept_for(client: str) -> int | None:
+    file, inode = _files.get(client, (-1, 0))
+    with contextlib.suppress(OSError):
+        if os.fstat(file).st_ino == inode:
+            return int.from_bytes(fcntl.ioctl(file, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+    return None
+
+
+def _find_files() -> None:
+    """Note the file and the inode of every connection, by the address and the port of its client."""
+    found = {}
+    for file, inode in sockets():
+        with contextlib.suppress(OSError), borrowed(file) as line:
+            if line.family in (socket.AF_INET, socket.AF_INET6):
+                host, port = line.getpeername()[:2]
+                found[f"[{host.partition('%')[0]}]:{port}" if ":" in host else f"{host}:{port}"] = file, inode
+    _files.clear()
+    _files.update(found)
 
 
 def end(file: int, inode: int) -> None:

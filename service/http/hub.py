@@ -1,78 +1,65 @@
-"""The hub: one thread of each process hears of new versions, and wakes the requests that wait for them."""
+"""The hub: one thread of each process hears of new versions, and wakes the followers that wait for them."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from events.platform import Platform
 from events.store.heads import MISSED, Head
+from service.http.following import Wake
 
 LOOK_SECONDS = 5.0
-PROBE_SECONDS = 1.0
 MOST_NEWS = 1000
 
 
 class Watch:
-    """A request that waits for a match to move on."""
+    """What a follower hears of a match. `wake` lets the follower take a step."""
 
-    __slots__ = ("removed", "version", "_changed")
+    __slots__ = ("removed", "version", "wake")
 
-    def __init__(self) -> None:
+    def __init__(self, wake: Wake) -> None:
         self.version = 0
         self.removed = False
-        self._changed = threading.Event()
+        self.wake = wake
 
     def notify(self, version: int) -> None:
-        """Wake the request: the match has reached a version. 0: the request must look for itself."""
+        """Wake the follower: the match has reached a version. 0: the follower must look for itself."""
         self.version = max(self.version, version)
-        self._changed.set()
-
-    def rearm(self) -> None:
-        """Prepare the next wait. Call this before you look for news: a change after this call ends the wait."""
-        self._changed.clear()
+        self.wake()
 
     def miss(self) -> None:
-        """Wake the request: a version may have been missed."""
+        """Wake the follower: a version may have been missed."""
         self.notify(0)
-
-    def wait(self, until: float) -> Iterator[bytes]:
-        """Wait for news until a moment. Meanwhile yield empty chunks for the body of the response.
-
-        An empty chunk is not sent, but it lets the server notice that the client has gone. Then the server closes the body.
-        """
-        while (left := until - time.monotonic()) > 0 and not self._changed.wait(min(left, PROBE_SECONDS)):
-            yield b""
 
 
 class PlayerWatch(Watch):
-    """A request that waits for news of a player. It collects the matches with news, and whether news may have been missed."""
+    """What a follower hears of a player: the matches with news, and whether news may have been missed."""
 
     __slots__ = ("_lock", "_missed", "_news")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, wake: Wake) -> None:
+        super().__init__(wake)
         self._lock = threading.Lock()
         self._missed = True
         self._news: dict[str, Head] = {}
 
     def miss(self) -> None:
-        """Wake the request: news may have been missed."""
+        """Wake the follower: news may have been missed."""
         with self._lock:
             self._missed = True
-        self._changed.set()
+        self.wake()
 
     def tell(self, head: Head) -> None:
-        """Wake the request: there is news of a match. News that nobody takes is dropped beyond `MOST_NEWS`, and counts as missed."""
+        """Wake the follower: there is news of a match. News that nobody takes is dropped beyond `MOST_NEWS`, and counts as missed."""
         with self._lock:
             older = self._news.get(head.match)
             self._news[head.match] = head if older is None else head._replace(anew=head.anew or older.anew)
             if len(self._news) > MOST_NEWS:
                 self._missed = True
                 self._news.clear()
-        self._changed.set()
+        self.wake()
 
     def take(self) -> tuple[bool, dict[str, Head]]:
         """Return whether news may have been missed, and the news since the last call by match."""
@@ -83,7 +70,7 @@ class PlayerWatch(Watch):
 
 
 class Hub:
-    """The waiting requests of a process, by match or player. Its thread starts with the first one, and ends when none is left."""
+    """The watches of a process, by match or player. Its thread starts with the first one, and ends when none is left."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -92,16 +79,16 @@ class Hub:
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def watch(self, match: str) -> Iterator[Watch]:
+    def watch(self, match: str, wake: Wake) -> Iterator[Watch]:
         """Watch a match until the end of the block."""
-        watch = Watch()
+        watch = Watch(wake)
         with self._watching(match, watch):
             yield watch
 
     @contextmanager
-    def watch_player(self, player: str) -> Iterator[PlayerWatch]:
+    def watch_player(self, player: str, wake: Wake) -> Iterator[PlayerWatch]:
         """Watch the news of a player until the end of the block."""
-        watch = PlayerWatch()
+        watch = PlayerWatch(wake)
         with self._watching(player, watch):
             yield watch
 
@@ -138,7 +125,7 @@ class Hub:
                         watch.tell(head)
 
     def _may_end(self) -> bool:
-        """Return True if no request waits. The next request starts a new thread."""
+        """Return True if there is no watch. The next one starts a new thread."""
         with self._lock:
             if self._watches:
                 return False

@@ -73,10 +73,10 @@ LIMITS: tuple[Limit, ...] = (
         "Unfinished matches that the player has created, in which a level that searches has a seat or may replace a player.",
     ),
     Limit("unfinished_matches", "player", 2000, None, "matches", "Unfinished matches that the player has created."),
-    Limit("streams", "process", 256, None, "streams", "Open streams and long polls.", field="streams"),
-    Limit("streams_per_key", "process", 32, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
+    Limit("streams", "process", 4096, None, "streams", "Open streams and long polls.", field="streams"),
+    Limit("streams_per_key", "process", 128, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
     Limit(
-        "streams_per_address", "process", 128, None, "streams", "Open streams and long polls of one address.", field="streams_per_address",
+        "streams_per_address", "process", 1024, None, "streams", "Open streams and long polls of one address.", field="streams_per_address",
     ),
     Limit("body", "request", 65_536, None, "bytes", "The body.", field="body_limit"),
     Limit("header", "request", 4096, None, "bytes", "The value of a header; the path; the query.", field="header_limit"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -21,7 +21,7 @@ from service.http.addresses import ADDRESS
 from service.http.keys import EXEMPT, Keys
 from service.http.limits import Used
 from service.http.parsing import RECEIVED
-from service.http.places import HeldBody, Place, Places
+from service.http.places import HeldAnswer, Place, Places
 from service.http.problems import Problem, problem_response
 from service.http.responses import Reply
 from service.http.settings import Settings
@@ -32,7 +32,7 @@ Headers = list[tuple[str, str]]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 INFO = "warledger.request"
-LARGE = 65_536  # bytes of an answer; the server buffers a smaller answer for a client that does not read it, so no thread waits
+LARGE = 65_536  # bytes of an answer; the server holds a smaller one for a client that does not read it
 
 _ADDRESS = ("PATH_INFO", "QUERY_STRING")
 _BARE_HEADERS = ("CONTENT_TYPE", "CONTENT_LENGTH")
@@ -168,14 +168,14 @@ class RequestMiddleware:
         info.used = used
 
     def _serve(self, application: Wsgi, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
-        """Return a small answer in one piece, and a large answer in several. A stream has no length, and has a place already."""
+        """Return an answer as a whole. A large one keeps a place until it is read. A stream has no length, and has a place already."""
         length: str | None = None
         place: Place | None = None
 
         def sized(line: str, headers: Headers, *more: Any) -> Any:
             nonlocal length, place
             length = next((value for name, value in headers if name == "Content-Length"), None)
-            if length is not None and int(length) > LARGE:
+            if length is not None and int(length) > LARGE and environ["REQUEST_METHOD"] != "HEAD":
                 place = self._answers.take(info.player, environ)
             return start(line, headers, *more)
 
@@ -185,16 +185,19 @@ class RequestMiddleware:
             response = problem_response(refused)
             info.code = response.code
             return response(environ, start)
-        close = getattr(body, "close", None)
-        if place is not None:
-            return HeldBody(place, _pieces(body), close)
         if length is None or environ["REQUEST_METHOD"] == "HEAD":
             return body
         try:
-            return [b"".join(body)]
+            content = b"".join(body)
+        except BaseException:
+            if place is not None:
+                place.give_back()
+            raise
         finally:
+            close = getattr(body, "close", None)
             if close is not None:
                 close()
+        return [content] if place is None else HeldAnswer(place, content)
 
     def _add_cors(self, environ: Environ, headers: Headers) -> None:
         """Let pages of the allowed origins read the answer."""
@@ -207,13 +210,6 @@ class RequestMiddleware:
             allowed = next((value for name, value in headers if name == "Allow"), "GET, HEAD, OPTIONS, POST")
             headers += [("Access-Control-Allow-Methods", allowed), ("Access-Control-Allow-Headers", _ALLOWED_HEADERS)]
             headers.append(("Access-Control-Max-Age", "600"))
-
-
-def _pieces(body: Iterable[bytes]) -> Generator[bytes, None, None]:
-    """Yield a body in pieces. The server buffers at most two of them for a client that does not read."""
-    for chunk in body:
-        for begin in range(0, len(chunk), LARGE):
-            yield chunk[begin : begin + LARGE]
 
 
 def info_of(environ: Environ) -> RequestInfo:

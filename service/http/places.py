@@ -1,6 +1,7 @@
-"""Places: how many requests of a kind may occupy threads at the same time, in all, for each caller and for each address.
+"""Places: how many requests of a kind may last at the same time, in all, for each caller and for each address.
 
-A process has a thread for every place, and some more. So threads for other requests are left, however many requests of these kinds come.
+A process has a thread for every place but those of streams, and some more. So threads for other requests are left, however many requests
+of these kinds come.
 """
 
 from __future__ import annotations
@@ -66,6 +67,18 @@ class HeldBody:
         on_close, self._on_close = self._on_close, None
         if on_close is not None:
             on_close()
+
+
+class HeldAnswer(list[bytes]):
+    """The body of a response that is there as a whole, and keeps a place until its client has read it or has gone: until `close`."""
+
+    def __init__(self, place: Place, content: bytes) -> None:
+        super().__init__((content,))
+        self._place = place
+
+    def close(self) -> None:
+        """Give the place back, once."""
+        self._place.give_back()
 
 
 class Places:

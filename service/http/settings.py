@@ -13,7 +13,7 @@ from environs import Env, EnvError, EnvValidationError, validate
 from service.http.addresses import Network, networks
 from service.http.limits import AMOUNTS, NO_LIMITS, OWN
 
-BODIES = 128  # request bodies that a process reads at the same time
+BODIES = 64  # request bodies that a process reads at the same time
 ANSWERS = 64  # large answers that it sends at the same time
 AUDITS = 8  # audits that wait or run
 DRAWINGS = 16  # drawings that wait or run
@@ -36,9 +36,9 @@ class Settings(NamedTuple):
     body_limit: int = 65_536
     header_limit: int = 4096
     connections: int = 8192
-    streams: int = 256
-    streams_per_key: int = 32
-    streams_per_address: int = 128
+    streams: int = 4096
+    streams_per_key: int = 128
+    streams_per_address: int = 1024
     stream_seconds: float = 3600.0
     comment_seconds: float = 10.0
     wait_limit: float = 9.0

@@ -16,17 +16,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from flask import Flask
-from granian import loops
-from granian._futures import _new_cbscheduler
-from granian._granian import ListenerSpec, SocketHolder, WorkerSignal, WSGIWorker
+from granian._granian import ListenerSpec, RSGIWorker, SocketHolder, WorkerSignal
 from granian.http import HTTP1Settings
 from granian.log import LogLevels, configure_logging
-from granian.wsgi import _callback_wrapper
 
 from events.platform import Platform, open_platform
 from events.timing.pulse import WEB
 from service.app import create_app
-from service.http.connections import Watch, allowed, raise_open_files
+from service.http.connections import Watch, allowed, bound_send_buffer, raise_open_files
+from service.http.following import Loop
+from service.http.gateway import Direct, Gateway
 from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, Settings, settings_from_environment
 
 PATIENCE = 30.0  # seconds in which a request must be complete and its answer begin
@@ -53,11 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     raise_open_files(settings.connections)
     module, _, function = options.application.partition(":")
     app = getattr(importlib.import_module(module), function)()
-    if options.file is None:
-        serve(app, settings, ListenerSpec(options.host, options.port, BACKLOG), None)
-    else:
-        holder: Any = SocketHolder  # its stub has no arguments
-        serve(app, settings, None, holder(options.file, False, BACKLOG))
+    holder: Any = SocketHolder  # its stub has no arguments
+    spec = ListenerSpec(options.host, options.port, BACKLOG)
+    serve(app, settings, spec.build() if options.file is None else holder(options.file, False, BACKLOG))
     return 0
 
 
@@ -70,10 +67,10 @@ def application(platform: Platform | None = None) -> Flask:
     return create_app(platform, settings)
 
 
-def serve(app: Callable[..., Any], settings: Settings, address: ListenerSpec | None, listening: SocketHolder | None) -> None:
-    """Answer requests until SIGTERM or SIGINT, with a thread for every place (service/http/places.py) and some spare ones.
+def serve(app: Callable[..., Any], settings: Settings, listening: SocketHolder) -> None:
+    """Answer requests until SIGTERM or SIGINT, with a thread for every place that keeps one (service/http/places.py) and some spare ones.
 
-    This does what a worker process of granian 2.8 does, without its parent process.
+    This does what a worker process of granian 2.8 does, without its parent process, and without an event loop for requests.
     """
     configure_logging(LogLevels.error)
     ended, signalled = threading.Event(), WorkerSignal()
@@ -93,14 +90,15 @@ def serve(app: Callable[..., Any], settings: Settings, address: ListenerSpec | N
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    threads = settings.streams + BODIES + ANSWERS + AUDITS + DRAWINGS + SPARE_THREADS
+    bound_send_buffer(listening.get_fd())
+    threads = BODIES + ANSWERS + AUDITS + DRAWINGS + SPARE_THREADS
     http1 = HTTP1Settings(header_read_timeout=HEAD_TIMEOUT_MS, max_buffer_size=HEAD_LIMIT)
     of_runtime = 1, 512  # threads of the event loop, and at most of its helpers
     of_python = threads, IDLE_THREAD, allowed(settings.connections)
     no_tls: tuple[Any, ...] = False, None, None, None, "tls1.3", None, [], False
-    worker: Any = WSGIWorker  # its stub lacks two arguments
-    worker = worker(1, (address, listening), None, *of_runtime, *of_python, "1", http1, None, None, *no_tls, (None, None))
-    worker.serve_mtr(_new_cbscheduler(loops.get("asyncio"), _callback_wrapper(app, {}), impl_asyncio=True), None, signalled)
+    worker: Any = RSGIWorker  # its stub lacks two arguments
+    worker = worker(1, (None, listening), None, *of_runtime, *of_python, "1", http1, None, False, None, *no_tls, (None, None))
+    worker.serve_mtr(Gateway(app, Loop()), Direct(), signalled)
     while not ended.is_set():
         os.read(ear, 64)
 

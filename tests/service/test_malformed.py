@@ -134,7 +134,7 @@ def test_every_get_answers_head_and_options(anybody: Caller, tally: str) -> None
 
 
 def test_head_does_not_wait(anybody: Caller, tally: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("service.http.hub.Watch.wait")
+    monkeypatch.delattr("service.http.following.Follower.step")
     others = streams_open()
     for path in ("entries?after=3&wait=5", "stream?after=3"):
         answer = anybody.ask("HEAD", f"/v1/matches/{tally}/{path}")

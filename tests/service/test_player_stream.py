@@ -344,7 +344,7 @@ def test_a_stream_needs_the_key_of_a_player(live: Live, anybody: Caller, ada: Ca
 
 
 def test_news_that_nobody_takes_are_bounded() -> None:
-    watch = PlayerWatch()
+    watch = PlayerWatch(lambda: None)
     assert watch.take() == (True, {})
     for number in range(MOST_NEWS):
         watch.tell(Head(f"m{number}", 1))
