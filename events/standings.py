@@ -245,30 +245,24 @@ def changes(before: Position | None, after: Position, works: Iterable[Owed]) -> 
     """Return the changes in lists and in the due index when a match moves from one position to another, after which `works` are due."""
     due: dict[str, int | None] = {work.member: work.due for work in works}
     if before is None:
-        return _after_facts(None, after, {}, due)
+        told = tuple(concerned(after))
+        return Changes(due=due, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=told, anew=True)
     table_changed = not only_clocks_differ(before.table, after.table)
     if not table_changed and all(before.document[name] == after.document[name] for name in _LISTED):
         if before.table is after.table:
             return Changes(due=due)
         return Changes(due=due, standing=canonical(stored(after)), indexes=deadlines(after))
     due = {**dict.fromkeys(work.member for work in owed(before)), **due}
-    if table_changed or before.begun is not None or before.status != after.status:
-        return _after_facts(before, after, indexes(before), due)
-    moves = _moves(_of_turn(before), _of_turn(after))
-    return Changes(due=due, standing=canonical(stored(after)), indexes=moves, tell=tuple(_newly_to_act(before, after)))
+    names = indexes if table_changed or before.begun is not None or before.status != after.status else _of_turn
+    changed = Changes(due=due, standing=canonical(stored(after)), indexes=_moves(names(before), names(after)))
+    if table_changed or after.ended:
+        hidden = before.begun is not None and after.begun is not None
+        return changed._replace(tell=tuple(_followers(after) if hidden else concerned(after)), anew=True)
+    return changed._replace(tell=tuple(_newly_to_act(before, after)))
 
 
 _LISTED = ("to_act", "phase", "round", "active", "outcome", "seats")
 """What a standing shows of the document of the game, as far as it changes."""
-
-
-def _after_facts(before: Position | None, after: Position, left: dict[str, int], due: dict[str, int | None]) -> Changes:
-    """Return the changes after which any index may have changed. `left`: the indexes of the match before."""
-    changed = Changes(due=due, standing=canonical(stored(after)), indexes=_moves(left, indexes(after)))
-    if before is None or not only_clocks_differ(before.table, after.table) or after.ended:
-        hidden = before is not None and before.begun is not None and after.begun is not None
-        return changed._replace(tell=tuple(_followers(after) if hidden else concerned(after)), anew=True)
-    return changed._replace(tell=tuple(_newly_to_act(before, after)))
 
 
 def _of_turn(position: Position) -> dict[str, int]:

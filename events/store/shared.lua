@@ -1,4 +1,5 @@
--- Code that the functions share. Callers name all keys in full. The code here checks that the keys belong together.
+-- Code that the functions share. Most callers name all keys in full, and the code here checks that the keys belong together.
+-- append.lua is called with one key and finds the others.
 
 -- Return the hash tag of the partition and the match from a key of a kind, such as 's' for a stream.
 local function partition_and_match(key, kind)

@@ -1,7 +1,7 @@
 """The middleware for every request: an id, limits, CORS headers, a metric and a line in the log.
 
 This is WSGI middleware around Flask, because Flask's own hooks would cost half the time of an action. For the same reason most requests
-about one match go straight to their operations, past Flask.
+about matches go straight to their operations, past Flask.
 """
 
 from __future__ import annotations
