@@ -19,7 +19,7 @@ from examples import check_chain
 from record.entries import parse
 from service.app import create_app
 from service.http.settings import Settings
-from tests.conftest import Servers
+from tests.conftest import Servers, within
 from tests.service.conftest import ADMIN, Caller, Live
 from tests.service.secrecy import replace_entries
 from tests.service.test_spectators import LATE, hidden
@@ -178,7 +178,9 @@ def test_without_keys_the_service_does_not_start(platform: Platform, another_pla
 
 
 def test_the_processes_of_a_server_sign_by_one_key(live: Live, platform: Platform, ada: Caller, tally: str) -> None:
-    """One process is a real server; the other is this one."""
+    """One process is a real server; the other is this one. Each notices within a second that an earlier test has rotated the keys."""
+    keys = "/.well-known/warledger-keys"
+    within(20, lambda: requests.get(f"{live.url}{keys}", timeout=5).json() == ada.get(keys).json)
     here = ada.get(f"/v1/matches/{tally}/receipts/3").json
     assert requests.get(f"{live.url}/v1/matches/{tally}/receipts/3", timeout=5).json() == here
     assert recall.position(platform, tally).version == 3
