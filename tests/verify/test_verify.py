@@ -51,8 +51,8 @@ def test_the_command_says_what_it_found(platform: Platform, tmp_path: Path) -> N
     assert "Everything that was checked holds." in done.stdout
     assert "Not checked:\n" in done.stdout
     lines = honest.read_bytes().splitlines(keepends=True)
-    at = next(place for place, line in enumerate(lines) if b'"attack_rolled"' in line)
-    lines[at] = lines[at].replace(b'"die":1', b'"die":6') if b'"die":1' in lines[at] else lines[at].replace(b'"die":', b'"die":1')
+    at = next(place for place, line in enumerate(lines) if b'"actor":"red"' in line)
+    lines[at] = lines[at].replace(b'"actor":"red"', b'"actor":"blue"')
     (tmp_path / "tampered").write_bytes(b"".join(lines))
     done = verify(tmp_path / "tampered")
     assert done.returncode == 1
