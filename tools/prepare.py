@@ -33,8 +33,9 @@ def prepare(here: Path, name: str, listed: str, stamp: str) -> None:
 
 
 def install(python: Path, listed: Path, silent: bool = False) -> bool:
-    """Install a hash-pinned list of packages. Return True if this succeeds."""
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(listed)]
+    """Install a hash-pinned list of packages. Return True if this succeeds. Python compiles a module when it is first imported."""
+    options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--require-hashes"]
+    command = [str(python), "-m", "pip", "install", *options, "-r", str(listed)]
     environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
     return subprocess.run(command, env=environment, capture_output=silent).returncode == 0
 
