@@ -1159,6 +1159,7 @@ class Reader {
       report.unchecked.add("Signatures: a record has none. A dossier has them.");
     }
     this.rolls.finish(this.seats.contributions);
+    if (file.last && file.ended === null) report.unchecked.add(`What came after version ${file.last}: the match was not over.`);
     report.unchecked.add("The rules: no action was decided again. ./run verify does that.");
   }
 }
@@ -1672,6 +1673,7 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
     kind: file.record ? "record" : "dossier",
     viewer: file.head?.viewer ?? null,
     versions: file.last,
+    over: file.ended !== null,
     at: file.head?.at ?? null,
     name: file.head?.name ?? null,
   }));

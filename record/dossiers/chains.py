@@ -70,7 +70,10 @@ class Chain:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Make the checks that need the whole file."""
+        """Make the checks that need the whole file, and say what could not be checked."""
+        self._check_commitment()
+        if self.version and self.ended is None:
+            self.unchecked.append(f"what came after version {self.version}: the match was not over")
 
     def _note(self, version: int, at: int, digest: str, action: Any, events: list[Any], pair: tuple[int, str], secret: str | None) -> None:
         """Remember an entry, and make the checks that need neither the rules nor the chain."""
@@ -170,7 +173,7 @@ class WholeChain(Chain):
         """Add the findings of the audit, and say what it could not check."""
         report = self.report()
         self.findings.add_all(report.findings)
-        self._check_commitment()
+        super().close()
         if report.chain != VERIFIED:
             self.unchecked.append("the digests: the file has no key of the salts, because a seat was open when it was written")
         if report.dice == "undisclosed" and report.replayed_only:
@@ -244,8 +247,8 @@ class ShownChain(Chain):
         self._digest = entry.digest
 
     def close(self) -> None:
-        """Check the secret, and say what could not be checked."""
-        self._check_commitment()
+        """Say what could not be checked of a view."""
+        super().close()
         self.unchecked.append(f"whether the rules allow the actions: the file has only what {self.opening.viewer} sees")
         if self._hidden:
             self.unchecked.append(f"{self._hidden} parts of entries that are hidden from {self.opening.viewer}: the full record opens them")

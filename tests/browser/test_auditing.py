@@ -42,9 +42,9 @@ def recorded(service: private.Place, match: str) -> list[str]:
     return answer.text.splitlines(keepends=True)
 
 
-def drop(page: Page, lines: list[str]) -> None:
+def drop(page: Page, lines: list[str], name: str = "record.ndjson") -> None:
     """Drop a file with these lines on the page."""
-    page.evaluate(DROP, ["record.ndjson", "".join(lines)])
+    page.evaluate(DROP, [name, "".join(lines)])
 
 
 def test_a_tampered_file_that_is_dropped_on_the_page(open_page: Open, service: private.Place, finished: str) -> None:
@@ -59,6 +59,11 @@ def test_a_tampered_file_that_is_dropped_on_the_page(open_page: Open, service: p
     drop(page, lines)
     expect(verdict).to_contain_text("Version 15 is the first that fails: The digest of version 15 does not follow")
     expect(page.get_by_role("list", name="Findings")).to_contain_text("digest_broken")
+    lines = recorded(service, finished)
+    drop(page, lines[:15])
+    expect(verdict).to_contain_text("but the file ends at version 14, before the match was over: 14 entries")
+    drop(page, ["\x89PNG\r\n\x1a\n"], "board.png")
+    expect(verdict).to_have_text("board.png is not the file of a match. Give a dossier or a record, as text that begins with “{”.")
     assert [url for url in sent if not url.endswith("/verify.mjs")] == []
 
 

@@ -33,11 +33,28 @@ test("what somebody keeps is known by what is in it, whatever its name", async (
   assert.equal(verdict(result), "All that could be checked here holds: 14 entries, 14 digests, 12 dice, 11 signatures, 3 leaves.");
 });
 
-test("anything else is a file to be checked", async () => {
-  const others = ["", "{}", "[1]", "warledger.org/read/v1\n", "\0\0", '{"receipt":1}', '{"keys":[1]}', '{"keys":[]', "x".repeat(200_000)];
-  const found = await sorted(others.map((text) => new Blob([text])));
-  assert.equal(found.files.length, others.length);
+test("any other object of JSON is a file to be checked", async () => {
+  const objects = ["{}", ' \n{"receipt":1}', '{"keys":[1]}', '{"keys":[]', `{"x":"${"x".repeat(200_000)}"}`];
+  const found = await sorted(objects.map((text) => new Blob([text])));
+  assert.equal(found.files.length, objects.length);
   assert.ok(!(await checked(verify, found)).ok);
+});
+
+test("what is no object of JSON is no file of a match", async () => {
+  const others = ["", "[1]", "warledger.org/read/v1\n", "\0\0", "\x89PNG\r\n\x1a\n", "x".repeat(200_000)];
+  const found = await sorted([dossier, ...others.map((text) => new Blob([text]))]);
+  assert.deepEqual([found.files.length, found.others.length], [1, others.length]);
+  assert.ok((await checked(verify, found)).ok);
+});
+
+test("the verdict on half a match says that it was not over", async () => {
+  const half = new Blob([record(ENTRIES.slice(0, 6))]);
+  const result = await checked(verify, await sorted([half]));
+  assert.equal(result.files[0].over, false);
+  assert.ok(result.unchecked.includes("What came after version 6: the match was not over."));
+  assert.match(verdict(result), /^All that could be checked here holds, but the file ends at version 6, before the match was over: 6 entries/u);
+  const both = await checked(verify, await sorted([dossier, half]));
+  assert.match(verdict(both), /^All that could be checked here holds, but 1 file ends before the match was over: /u);
 });
 
 test("the first version that fails is named, and the versions of the match of the page", async () => {

@@ -103,7 +103,9 @@ export function mount(element, { match = null } = {}) {
   /** Take files from the reader. */
   async function dropped(files) {
     const given = await sorted(files);
-    if (given.files.length) check(async () => given);
+    const [other] = given.others;
+    if (other) say(`${other.name} is not the file of a match. Give a dossier or a record, as text that begins with “{”.`, "fails");
+    else if (given.files.length) check(async () => given);
     else say("Give the file of a match as well: a dossier or a record. Drop it together with what you have kept.", "fails");
   }
 

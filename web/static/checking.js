@@ -2,12 +2,17 @@
 
 const SMALL = 100_000; // letters of a file that may be something that somebody has kept
 
-/** Sort what somebody gives: `files` to be checked, and what was kept of matches and logs to compare them with. Raise nothing. */
+/**
+ * Sort what somebody gives: `files` of matches to be checked, and what was kept of matches and logs to compare them with. `others` are files
+ * of neither kind, such as a picture: the file of a match begins with an object of JSON. Raise nothing.
+ */
 export async function sorted(given) {
-  const found = { files: [], keys: [], receipts: [], checkpoints: [], consistency: [] };
+  const found = { files: [], others: [], keys: [], receipts: [], checkpoints: [], consistency: [] };
   for (const file of given) {
     const text = file.size <= SMALL ? await file.text() : "";
-    if (!keep(text, found)) found.files.push(file);
+    if (keep(text, found)) continue;
+    const begins = (await file.slice(0, 100).text()).trimStart();
+    (begins.startsWith("{") ? found.files : found.others).push(file);
   }
   return found;
 }
@@ -34,8 +39,8 @@ function parsed(text) {
   }
 }
 
-/** Check what was sorted. `from` are the streams of the files; the answer is that of verify.mjs. */
-export function checked(verify, { files, ...kept }, progress) {
+/** Check what was sorted. The answer is that of verify.mjs. */
+export function checked(verify, { files, others, ...kept }, progress) {
   return verify(
     files.map((file) => file.stream()),
     { ...kept, progress },
@@ -53,13 +58,21 @@ export function verdict({ ok, files, findings, checked: done }) {
       count(done.signatures, "signature"),
       count(done.leaves, "leaf", "leaves"),
     ];
-    return `All that could be checked here holds: ${count(done.entries, "entry", "entries")}, ${parts.filter((part) => !part.startsWith("0 ")).join(", ")}.`;
+    const running = files.filter(({ over }) => !over);
+    const whole = running.length === 0 ? "" : `, but ${unfinished(running, files.length)}`;
+    return `All that could be checked here holds${whole}: ${count(done.entries, "entry", "entries")}, ${parts.filter((part) => !part.startsWith("0 ")).join(", ")}.`;
   }
   const first = findings.find(({ version }) => version !== null) ?? findings[0];
   const where = files.length > 1 ? ` in file ${first.file + 1}` : "";
   return first.version === null
     ? `Something is wrong${where}: ${first.sentence}`
     : `Version ${first.version} is the first that fails${where}: ${first.sentence}`;
+}
+
+/** Say which files end before their match does. What came afterwards is unknown. */
+function unfinished(running, of) {
+  if (of === 1) return `the file ends at version ${running[0].versions}, before the match was over`;
+  return `${count(running.length, "file ends", "files end")} before the match was over`;
 }
 
 /** The versions of one match at which something was found, each once, in order. */
