@@ -37,9 +37,9 @@ def begin_in_the_lobby(page: Page, game: str, options: dict[str, Any]) -> None:
 
 def give_up(page: Page) -> None:
     """Resign, as the page offers it."""
-    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_text("At the table").click()
     page.locator("#play .attable button", has_text=re.compile("resign", re.IGNORECASE)).click()
+    page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name=re.compile("resign", re.IGNORECASE)).click()
 
 
 @pytest.mark.parametrize("game", SHORT)
@@ -184,13 +184,14 @@ def test_a_seat_is_taken_by_a_link_and_a_key_is_brought_back(open_page: Open, ad
     match = made["id"]
     expect(open_page(f"/m/{match}", ada.key).locator("#play")).to_contain_text(made["code"])
     page = open_page(f"/m/{match}")
-    page.on("dialog", lambda dialog: dialog.accept(made["code"]))
     page.get_by_role("button", name="Play here").click()
     page.get_by_text("I have a key already").click()
     page.get_by_label("Your key").fill(Api(service.url, "Bob").key)
     page.get_by_role("button", name="Bring it back").click()
     expect(page.locator("#account")).to_have_text("Bob")
     page.locator("#play .urgent button").first.click()
+    page.get_by_role("dialog").get_by_role("textbox").fill(made["code"])
+    page.get_by_role("dialog").get_by_role("button", name="Play here").click()
     expect(page.locator("#players")).to_contain_text("Bob")
     assert "wl_" not in page.content()
 
@@ -292,6 +293,8 @@ def test_a_turn_is_drafted_undone_step_by_step_and_sent_at_once(open_page: Open,
     steps = page.locator("#play .draft li")
     expect(steps).to_have_count(2)
     before = ada.ask("GET", f"/v1/matches/{match}")["version"]
+    page.reload()
+    expect(steps).to_have_count(2)
     page.keyboard.press("Backspace")
     expect(steps).to_have_count(1)
     page.locator("#play [data-keep=send]").click()
@@ -336,9 +339,14 @@ def test_a_seat_disputes_what_happened(open_page: Open, ada: Api) -> None:
     match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
     page = open_page(f"/m/{match}", ada.key)
     page.locator(".target.can").first.wait_for()
-    page.on("dialog", lambda dialog: dialog.accept("Too lucky."))
     page.get_by_text("At the table").click()
     page.get_by_role("button", name="Dispute", exact=True).click()
+    question = page.get_by_role("dialog", name="What is wrong?")
+    question.get_by_role("button", name="Cancel").click()
+    expect(question).to_have_count(0)
+    page.get_by_role("button", name="Dispute", exact=True).click()
+    question.get_by_role("textbox").fill("Too lucky.")
+    question.get_by_role("button", name="Dispute it").click()
     expect(page.locator("#log")).to_contain_text("dispute")
 
 

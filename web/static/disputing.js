@@ -1,6 +1,7 @@
 // Disputes on the page of a match: what is open, what has been said, and what a seat can do about it. Where a match comes from and goes on.
 
 import { json, send } from "./asking.js";
+import { askText } from "./dialogs.js";
 import { $, crest, make, tell } from "./site.js";
 
 const STATES = {
@@ -31,9 +32,9 @@ function disputeRows(play) {
     const number = place + 1;
     if (!(one.state in STATES)) return [];
     const button = (label, action) => make("button", { type: "button", class: "small", onclick: action }, label);
-    const say = (label, path, question, done) =>
+    const say = (label, path, about, done) =>
       button(label, async () => {
-        const text = prompt(question);
+        const text = await askText(label, { about, long: true });
         if (!text) return;
         try {
           await send(`${api}/disputes/${number}/${path}?seat=${seat}`, { text });
@@ -57,7 +58,7 @@ function disputeRows(play) {
 
 /** Dispute what happened at the newest version: the match is frozen until that is settled. */
 export async function dispute(play) {
-  const text = prompt("What is wrong? The match is frozen until a referee has ruled.");
+  const text = await askText("What is wrong?", { about: "The match is frozen until a referee has ruled.", long: true, send: "Dispute it" });
   if (!text) return;
   try {
     await send(`${play.api}/disputes?seat=${play.seat}`, { version: play.standing.version, text });

@@ -39,3 +39,38 @@ export class Draft {
     return this.steps.length === 1 ? this.steps[0].action : this.actions;
   }
 }
+
+const KEPT = "warledger.draft";
+
+/** The newest draft of this browser. It is kept in a `storage` until it is sent or dropped, or the match moves on. `open` yields the storage. */
+export class Drafts {
+  constructor(open, match) {
+    this.open = open; // it may raise, for instance in a private window: then nothing is kept
+    this.match = match;
+  }
+
+  /** Keep a draft. An empty one deletes what was kept of the match. */
+  keep({ version, actions, empty }, seat) {
+    try {
+      if (!empty) this.open().setItem(KEPT, JSON.stringify({ match: this.match, version, seat, actions }));
+      else if (this.read()?.match === this.match) this.open().removeItem(KEPT);
+    } catch {
+      // a reload loses the draft
+    }
+  }
+
+  /** Return the actions that were kept of a seat at a version of the match. */
+  kept(version, seat) {
+    const found = this.read();
+    const same = found?.match === this.match && found.version === version && found.seat === seat;
+    return same && Array.isArray(found.actions) ? found.actions.slice(0, LONGEST) : [];
+  }
+
+  read() {
+    try {
+      return JSON.parse(this.open().getItem(KEPT));
+    } catch {
+      return null;
+    }
+  }
+}

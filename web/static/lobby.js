@@ -1,6 +1,7 @@
 // The lobby: lists that the server writes, new matches, and seats to take.
 
 import { ask, keeping, Problem, random, send } from "./asking.js";
+import { askCode } from "./dialogs.js";
 import { follow } from "./following.js";
 import { $, introduced, onSubmit, player, tell } from "./site.js";
 
@@ -81,9 +82,8 @@ async function sit(button) {
   if (!(await player())) return;
   const body = { contribution: random(16) };
   if (button.dataset.code) {
-    const code = prompt("This match asks for a code:");
-    if (!code) return;
-    body.code = code.trim();
+    body.code = await askCode();
+    if (!body.code) return;
   }
   button.disabled = true;
   try {

@@ -1,7 +1,8 @@
 // Playing: the choices of the player's seat, made by clicks on the board, by buttons and by keys, and drafts of whole turns.
 
 import { json, keeping, Problem, random, send } from "./asking.js";
-import { Draft } from "./drafting.js";
+import { askCode, askText, isSure } from "./dialogs.js";
+import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
 import { Counts, Narrowing } from "./narrowing.js";
 import { copy, crest, make, player, tell } from "./site.js";
@@ -19,6 +20,7 @@ export class Playing {
     this.table = new Narrowing([]);
     this.counts = null;
     this.draft_ = new Draft(0);
+    this.drafts = new Drafts(() => localStorage, this.api);
     this.refusal = null;
     this.busy = false;
     this.current = true;
@@ -48,11 +50,14 @@ export class Playing {
     try {
       const found = await json(`${this.api}/choices${seat ? `?seat=${seat}` : ""}`);
       if (!this.draft_.empty && found.version !== this.draft_.version) {
-        this.draft_ = new Draft(found.version);
+        this.hold(new Draft(found.version));
         this.draw(null);
         tell("The match has moved on, so the draft is gone.", true);
       }
-      if (this.draft_.empty) this.take(found.seat, found.choices);
+      if (this.draft_.empty) {
+        this.take(found.seat, found.choices);
+        await this.restore(found);
+      }
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       this.asked = null;
@@ -70,7 +75,7 @@ export class Playing {
 
   /** Drop the draft and the choices of a seat, until they are asked for again. */
   drop(seat) {
-    this.draft_ = new Draft(0);
+    this.hold(new Draft(0));
     this.draw(null);
     this.asked = null;
     this.take(seat, []);
@@ -259,8 +264,21 @@ export class Playing {
     }
   }
 
-  advance(draft) {
+  /** Take up the draft that this browser has kept of a seat at a version, such as before the page was loaded again. */
+  async restore({ version, seat }) {
+    for (const action of this.drafts.kept(version, seat)) {
+      await this.tryOut(this.draft_.empty ? new Draft(version) : this.draft_, action);
+      if (this.refusal) return;
+    }
+  }
+
+  hold(draft) {
     this.draft_ = draft;
+    this.drafts.keep(draft, this.seat);
+  }
+
+  advance(draft) {
+    this.hold(draft);
     const before = this.picture(draft.version);
     const last = draft.steps.findLast((step) => step.tried)?.tried;
     this.draw(last && before?.viewer === this.seat ? applied(before, last.frame) : null);
@@ -448,7 +466,7 @@ export class Playing {
   async sit(seat) {
     const body = { contribution: random(16) };
     if (this.standing.code_needed && this.standing.invited[seat] !== keeping.player) {
-      body.code = prompt("This match asks for a code:")?.trim();
+      body.code = await askCode();
       if (!body.code) return;
     }
     try {
@@ -462,11 +480,13 @@ export class Playing {
 
   async deed(choice) {
     const { type } = choice.action;
-    if (GRAVE.has(type) && !confirm(`${deed(this.words, choice.action)}. Are you sure?`)) return undefined;
+    const name = deed(this.words, choice.action);
+    if (GRAVE.has(type) && !(await isSure(`${name}. Are you sure?`, name))) return undefined;
     if (type === "take_seat") return this.sit(choice.action.seat);
     const action = { ...choice.action };
     for (const [field, range] of Object.entries(choice.choose ?? {})) {
-      const given = prompt(`${fieldName(field)}, ${range[0]} to ${range[1]}:`, String(range[1]));
+      const [min, max] = range;
+      const given = await askText(name, { about: `${fieldName(field)}, ${min} to ${max}`, send: name, type: "number", min, max, value: max });
       if (given === null) return undefined;
       action[field] = Number(given);
     }

@@ -1,6 +1,7 @@
 // What all pages share: colours, the player's name and key, dialogs, and a line that is told to everybody.
 
 import { ask, json, keeping, Problem } from "./asking.js";
+import { askText, isSure } from "./dialogs.js";
 import { keyIn } from "./keeping.js";
 
 export const $ = (id) => document.getElementById(id);
@@ -179,7 +180,7 @@ $("show-key").onclick = () => {
 $("copy-key").onclick = () => copy(keeping.key, "Your key is copied.");
 
 $("forget-key").onclick = async () => {
-  if (!confirm("Without the key you cannot play your matches any more. Have you noted it down?")) return;
+  if (!(await isSure("Without the key you cannot play your matches any more. Have you noted it down?", "Forget it"))) return;
   keeping.forget();
   await introduce();
   $("account-dialog").close();
@@ -191,6 +192,6 @@ export async function copy(text, sentence) {
     await navigator.clipboard.writeText(text);
     tell(sentence);
   } catch {
-    prompt("Copy this:", text);
+    await askText("Copy this", { about: "The browser did not let the page do it.", value: text, readonly: true, send: "Done" });
   }
 }

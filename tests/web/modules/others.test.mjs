@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Draft, LONGEST } from "../../../web/static/drafting.js";
+import { Draft, Drafts, LONGEST } from "../../../web/static/drafting.js";
 import { Keeping, keyIn } from "../../../web/static/keeping.js";
 import { command, KEYS, neighbour } from "../../../web/static/keys.js";
 import { percent, points, turn } from "../../../web/static/turning.js";
@@ -109,4 +109,20 @@ test("an analysis is a line for each seat, and turning points are sentences", ()
   assert.equal(error, "RED lost 13 % of a victory. Move: from London. Better: End turn.");
   assert.equal(turn({ kind: "lead", seat: "blue", from: "red" }, decision, told, name), "BLUE became the expected winner (75 %).");
   assert.equal(percent(0.005), "1 %");
+});
+
+test("the newest draft is kept for its match, version and seat, until it is sent or dropped", () => {
+  const kept = new Map();
+  const storage = { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value), removeItem: (key) => kept.delete(key) };
+  const drafts = new Drafts(() => storage, "/v1/matches/m1");
+  drafts.keep(new Draft(4).with({ type: "a" }, {}).with({ type: "b" }, null), "red");
+  assert.deepEqual(drafts.kept(4, "red"), [{ type: "a" }, { type: "b" }]);
+  assert.deepEqual([drafts.kept(5, "red"), drafts.kept(4, "blue"), new Drafts(() => storage, "/v1/matches/m2").kept(4, "red")], [[], [], []]);
+  new Drafts(() => storage, "/v1/matches/m2").keep(new Draft(0), "red");
+  assert.equal(drafts.kept(4, "red").length, 2);
+  drafts.keep(new Draft(0), "red");
+  assert.deepEqual([drafts.kept(4, "red"), kept.size], [[], 0]);
+  const closed = new Drafts(() => assert.fail(), "/v1/matches/m1");
+  closed.keep(new Draft(4).with({ type: "a" }, {}), "red");
+  assert.deepEqual(closed.kept(4, "red"), []);
 });
