@@ -413,7 +413,9 @@ export class Playing {
   }
 
   deedButton(choice) {
-    return make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.deed(choice) }, deed(this.words, choice.choose ? { ...choice.action, version: "…" } : choice.action));
+    const shown = choice.choose ? { ...choice.action, version: "…" } : { ...choice.action };
+    if (shown.type === "decline" && this.standing.offers?.[shown.what]?.by === this.seat) shown.type = "withdraw";
+    return make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.deed(choice) }, deed(this.words, shown));
   }
 
   /** Disputes, and the matches before and after this one. What shows them is loaded when there are any. */
