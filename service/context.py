@@ -9,11 +9,13 @@ from events.platform import Platform
 from events.revisions import Missing
 from games.kernel import Game
 from service.drawn_frames import Frames
+from service.http import metrics
 from service.http.directory import Directory
+from service.http.elsewhere import Elsewhere
 from service.http.hub import Hub
 from service.http.keys import Keys
-from service.http.metrics import streams
-from service.http.places import Places
+from service.http.meters import Settlement
+from service.http.places import Places, Shares
 from service.http.quotas import Quotas
 from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Settings
 from service.http.throttle import Throttle
@@ -62,7 +64,8 @@ def open_service(platform: Platform, settings: Settings) -> Service:
     directory = Directory(platform, settings.key_seconds)
     throttle = Throttle(platform.counters, settings.limits, settings.trusted_proxies)
     kept = Kept()
-    return Service(
+    settlement = Settlement()
+    service = Service(
         opened=platform,
         settings=settings,
         throttle=throttle,
@@ -73,16 +76,17 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         streams=Places(
             "open streams and long polls",
             settings.streams,
-            settings.streams_per_key,
-            settings.streams_per_address,
+            Shares(settings.streams_per_key, settings.streams_per_address, settings.streams_per_prefix),
             full="streams_full",
             shared="too_many_streams",
-            gauge=streams,
+            elsewhere=Elsewhere("streams", platform.counters, settlement.notify),
+            gauge=metrics.streams,
+            ended=metrics.streams_ended,
         ),
-        bodies=Places("requests whose body is being received", BODIES, SHARE, 4 * SHARE, calm=BODIES // 2),
-        answers=Places("large answers being sent", ANSWERS, SHARE, 4 * SHARE, calm=ANSWERS // 2),
-        audits=Places("audits", AUDITS, AUDITS // 4, AUDITS // 2),
-        drawings=Places("pages of frames, tries and answers of `why`", DRAWINGS, DRAWINGS // 4, DRAWINGS // 2),
+        bodies=Places("requests whose body is being received", BODIES, Shares.of(BODIES)._replace(caller=SHARE), calm=BODIES // 2),
+        answers=Places("large answers being sent", ANSWERS, Shares.of(ANSWERS)._replace(caller=SHARE), calm=ANSWERS // 2),
+        audits=Places("audits", AUDITS, Shares.of(AUDITS)),
+        drawings=Places("pages of frames, tries and answers of `why`", DRAWINGS, Shares.of(DRAWINGS)),
         kept=kept,
         frames=Frames(platform, kept),
         histories=Histories(platform),
@@ -90,3 +94,5 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         levels=LEVELS,
         rules_missing=Missing(platform),
     )
+    settlement.over([service.streams])
+    return service

@@ -33,9 +33,10 @@ from service.api.shapes import (
     versions,
 )
 from service.api.sidelog import note_entries, note_view
+from service.api.streams import plays
 from service.api.viewing import Viewing, viewing
 from service.context import Service
-from service.http.following import Follower, Round, Steps, Wake, follow
+from service.http.following import Displaced, Follower, Round, Steps, Wake, follow
 from service.http.problems import Problem
 from service.http.responses import JSON, NDJSON, prefers, private, sorted_json
 from service.http.schemas import EntriesQuery
@@ -60,7 +61,7 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
             note_view(service, newest, call.caller, viewer, last)
         response.set_data(page.written(last, _between(service, newest, viewer, after, last, proof)))
         return response
-    place = service.streams.take(call.caller.id, call.environ)
+    place = service.streams.take(call.caller.id, call.environ, plays(newest, call.caller))
     until = time.monotonic() + min(seconds, service.settings.wait_limit)
     return follow(response, call.environ, Follower(place, partial(_steps, viewing(service, call, newest, viewer), page, limit, until)))
 
@@ -107,12 +108,13 @@ def _steps(view: Viewing, page: _Page, limit: int, until: float, wake: Wake) -> 
 
     The answer has begun, so it can no longer be a problem. If one comes up it has no entries, and the client's next request hears of it.
     """
-    round = yield 0.0
+    round = Round()
     try:
+        round = yield 0.0
         with view.service.hub.watch(view.match, wake) as watch:
             while not (found := _read(view, round, page.after, limit)) and time.monotonic() < until and not watch.removed:
                 round = yield until
-    except (PlatformError, Problem):
+    except (PlatformError, Problem, Displaced):
         found = []
     last = found[-1].version if found else page.after
     yield round.share((*page[1:], last, view.proof), lambda: page.written(last, _written(found)))

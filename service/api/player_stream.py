@@ -25,6 +25,7 @@ from service.context import Service
 from service.http.addresses import address_of
 from service.http.following import Steps, Wake
 from service.http.keys import Caller
+from service.http.places import Place
 from service.http.responses import sorted_json
 from service.http.schemas import PlayerStreamQuery
 
@@ -40,17 +41,20 @@ def get_my_stream(service: Service, call: Call) -> Response:
     player = call.caller.player()
     since = last_event(call) if call.header("Last-Event-ID") is not None else None
     renewed = partial(service.keys.renewed, call.header("Authorization"), address_of(call.environ))
-    return stream_response(service, call, partial(_steps, service, renewed, player, since))
+    running = lists.matches(service.platform, {"player": player, "status": "playing"}, 1, asker=lists.Asker(player)).standings
+    return stream_response(service, call, partial(_steps, service, renewed, player, since), bool(running))
 
 
-def _steps(service: Service, renewed: Callable[[], Caller | None], player: str, since: int | None, seconds: float, wake: Wake) -> Steps:
+def _steps(
+    service: Service, renewed: Callable[[], Caller | None], player: str, since: int | None, seconds: float, place: Place, wake: Wake
+) -> Steps:
     """Yield server-sent events for some seconds, while the key is valid: while `renewed` returns a caller.
 
     `since`: the id of the last event that the client has.
     """
     round = yield 0.0
     round = yield b"retry: 1000\n\n"
-    pause, feed = service.settings.comment_seconds, _Feed(service.platform, player)
+    pause, feed = service.settings.comment_seconds, _Feed(service.platform, player, place)
     last_sent, look_at = time.monotonic(), 0.0
     until = last_sent + seconds
     with service.hub.watch_player(player, wake) as watch, service.directory.waking(player, watch.notify):
@@ -84,8 +88,9 @@ Event = tuple[str, dict[str, Any]]
 class _Feed:
     """What a stream has sent to a player. It finds what is new."""
 
-    def __init__(self, platform: Platform, player: str) -> None:
+    def __init__(self, platform: Platform, player: str, place: Place) -> None:
         self._platform = platform
+        self._place = place
         self._player = player
         self._asker = lists.Asker(player)
         # What is forgotten is sent again.
@@ -119,6 +124,8 @@ class _Feed:
         player, seats, status = self._player, standing["seats"], standing["status"]
         about = {"match": standing["id"], "game": standing["game"], "version": standing["version"]}
         mine = [seat for seat, occupant in seats.items() if occupant.get("player") == player]
+        if mine and status == "playing":
+            self._place.now_plays()
         for seat, invited in standing["invited"].items():
             if invited == player and self._is_new("invited", standing, seat, True):
                 yield "invited", {**about, "seat": seat, "creator": standing["creator"]}

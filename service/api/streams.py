@@ -12,12 +12,15 @@ from events import recall
 from events.standings import at_table
 from games import patterns
 from games.schema import Schema, unchecked
+from record.positions import Position
 from service import sight
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation
 from service.api.sidelog import note_entries
 from service.api.viewing import Viewing, viewing
 from service.context import Service
 from service.http.following import Follower, Round, Steps, Wake, follow
+from service.http.keys import Caller
+from service.http.places import Place
 from service.http.problems import Problem
 from service.http.responses import EVENT_STREAM, empty_response, sorted_json
 from service.http.schemas import StreamQuery
@@ -36,13 +39,14 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     if position.ended and after >= position.version:
         return empty_response(204)
     timed = newest.table["clock"]["kind"] != NONE
-    return stream_response(service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed))
+    return stream_response(service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed), plays(newest, call.caller))
 
 
-def stream_response(service: Service, call: Call, steps: Callable[[float, Wake], Steps]) -> Response:
+def stream_response(service: Service, call: Call, steps: Callable[[float, Place, Wake], Steps], plays: bool) -> Response:
     """Return a response with server-sent events, for as many seconds as the caller asks for and the server allows.
 
-    `steps` returns the steps of a follower for that many seconds. Raise Problem `too_many_streams` or `streams_full`.
+    `steps` returns the steps of a follower for that many seconds, in a place. `plays`: the caller plays what is followed. Raise Problem
+    `too_many_streams` or `streams_full`.
     """
     response = Response(mimetype=EVENT_STREAM)
     response.headers["Cache-Control"] = "no-store"
@@ -52,11 +56,16 @@ def stream_response(service: Service, call: Call, steps: Callable[[float, Wake],
         return response
     longest = service.settings.stream_seconds
     seconds = min(call.query.get("seconds", longest), longest)
-    place = service.streams.take(call.caller.id, call.environ)
-    return follow(response, call.environ, Follower(place, partial(steps, seconds)))
+    place = service.streams.take(call.caller.id, call.environ, plays)
+    return follow(response, call.environ, Follower(place, partial(steps, seconds, place)))
 
 
-def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: bool, seconds: float, wake: Wake) -> Steps:
+def plays(newest: Position, caller: Caller) -> bool:
+    """Return True if a caller has a seat in a match that goes on. `newest`: its newest position."""
+    return caller.id is not None and not newest.ended and bool(newest.seats_of(caller.id))
+
+
+def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: bool, seconds: float, _: Place, wake: Wake) -> Steps:
     """Yield a server-sent event for each entry after a version, until the match is over or the seconds are up.
 
     `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks.

@@ -43,14 +43,15 @@ class Addresses:
     def _behind(self, peer: str, forwarded: str) -> str:
         hops = forwarded.rsplit(",", MOST_PROXIES)[-MOST_PROXIES:]
         nearest = peer
-        while hops and self._trusts(nearest):
+        while hops and self.trusts(nearest):
             given = hops.pop().strip()
             if parsed(given) is None:
                 break
             nearest = given
         return network_of(nearest)
 
-    def _trusts(self, text: str) -> bool:
+    def trusts(self, text: str) -> bool:
+        """Return True if an address is of a trusted proxy."""
         address = parsed(text)
         return address is not None and any(address.version == network.version and address in network for network in self._trusted)
 
@@ -64,6 +65,16 @@ def network_of(text: str) -> str:
     if isinstance(address, IPv4Address):
         return str(address)
     return str(IPv6Network((int(address) >> 64 << 64, 64)))
+
+
+@lru_cache(maxsize=4096)
+def prefix_of(address: str) -> str:
+    """Return the prefix of an address that requests count for: the /24 of an IPv4 address, the /48 of an IPv6 network. Other text stays."""
+    try:
+        network = ip_network(address)
+    except ValueError:
+        return address
+    return str(network.supernet(new_prefix=24 if network.version == 4 else 48))
 
 
 def parsed(text: str) -> IPv4Address | IPv6Address | None:

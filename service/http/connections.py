@@ -1,4 +1,4 @@
-"""Connections: a thread of each web process ends connections of slow clients, and shares the others among addresses.
+"""Connections: a thread of each web process ends connections of slow clients, and shares the others among prefixes and addresses.
 
 granian has a time limit for the head of a request, but none for its body, nor for an answer that the client does not read. Both occupy a
 thread. The kernel knows the progress of a connection (TCP_INFO), so this works with any server. It needs Linux; elsewhere nothing is ended.
@@ -18,12 +18,12 @@ import termios
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from service.http.addresses import network_of
+from service.http.addresses import Addresses, network_of, prefix_of
 
-LOOK_SECONDS = 2.0
+LOOK_SECONDS, CROWDED_SECONDS = 2.0, 0.5  # between two looks, and while more than half of the connections are open
 SLICE = 100  # connections to check before other threads get a turn
 SEND_BUFFER = 65_536  # bytes of unread answers that the kernel buffers; it doubles the number for its own needs
 READ_SECONDS = 30.0  # in this time a client must read READ_BYTES, if so many wait for it
@@ -64,11 +64,11 @@ class Progress(NamedTuple):
 
 
 class Connection:
-    """What was seen of a connection of a client. Times are of the monotonic clock."""
+    """What was seen of a connection of a client. Times are of the monotonic clock. `address`: None for a proxy, which has no share."""
 
     __slots__ = ("address", "asking", "behind", "moved", "progress", "reached")
 
-    def __init__(self, address: str, progress: Progress, now: float) -> None:
+    def __init__(self, address: str | None, progress: Progress, now: float) -> None:
         self.address = address
         self.progress = progress
         self.moved = now  # when bytes last moved, in any direction
@@ -103,12 +103,14 @@ class Connection:
 class Watch:
     """Supervises the connections of this process.
 
-    `capacity`: how many the server accepts. Once half of them are open, each address may hold a quarter. `patience`: the seconds within
-    which a request must be complete and its answer begin. `silence`: the seconds without a byte after which a connection is ended.
+    `capacity`: how many the server accepts. Once half of them are open, a quarter stays free for others: an address may hold a quarter, a
+    prefix half, and those who hold most give up what is too much. `patience`: the seconds within which a request must be complete and its
+    answer begin. `silence`: the seconds without a byte after which a connection is ended. `proxies`: their connections have no shares.
     """
 
-    def __init__(self, capacity: int, patience: float, silence: float) -> None:
+    def __init__(self, capacity: int, patience: float, silence: float, proxies: Addresses) -> None:
         self._capacity = capacity
+        self._proxies = proxies
         self._patience = patience
         self._silence = silence
         self._ports: set[int] = set()
@@ -121,12 +123,15 @@ class Watch:
 
     def _run(self) -> None:
         while True:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(CROWDED_SECONDS if self._is_crowded() else LOOK_SECONDS)
             with contextlib.suppress(OSError):  # as when the process can open no more files; the next look may succeed
                 self.look(time.monotonic())
 
+    def _is_crowded(self) -> bool:
+        return len(self._connections) > self._capacity / 2
+
     def look(self, now: float) -> None:
-        """Look at every connection once. End those that keep the server waiting, and those beyond the share of their address."""
+        """Look at every connection once. End those that keep the server waiting, and those beyond the share of their holder."""
         found: list[tuple[int, int, Connection]] = []
         for number, (file, inode) in enumerate(sockets()):
             if number % SLICE == 0:
@@ -139,7 +144,7 @@ class Watch:
         for file, inode, connection in found:
             if connection.keeps_waiting(now, self._patience, self._silence):
                 end(file, inode)
-        if len(found) > self._capacity / 2:
+        if self._is_crowded():
             self._share(found)
 
     def _looked_at(self, file: int, inode: int, now: float) -> Connection | None:
@@ -156,17 +161,38 @@ class Watch:
                 self._ports.add(port)
             if port not in self._ports:
                 return None
-            return Connection(network_of(line.getpeername()[0]), progress_of(line), now)
+            peer = line.getpeername()[0]
+            return Connection(None if self._proxies.trusts(peer) else network_of(peer), progress_of(line), now)
 
     def _share(self, found: list[tuple[int, int, Connection]]) -> None:
-        """End the connections beyond the share of their address, the longest idle first."""
-        by_address = defaultdict(list)
+        """End connections of those who hold most: first those on which nothing was asked yet, then the longest idle."""
+        prefixes: dict[str, dict[str, list[tuple[bool, float, int, int]]]] = defaultdict(lambda: defaultdict(list))
         for file, inode, connection in found:
-            by_address[connection.address].append((connection.moved, file, inode))
-        for those in by_address.values():
-            beyond = len(those) - self._capacity // 4
-            for _, file, inode in sorted(those)[: max(0, beyond)]:
-                end(file, inode)
+            if connection.address is not None:
+                asked = connection.progress.received > 0
+                prefixes[prefix_of(connection.address)][connection.address].append((asked, connection.moved, file, inode))
+        held = [sum(map(len, addresses.values())) for addresses in prefixes.values()]
+        of_prefix = min(self._capacity // 2, fair_share(held, self._capacity * 3 // 4))
+        for addresses in prefixes.values():
+            of_address = min(self._capacity // 4, fair_share([len(those) for those in addresses.values()], of_prefix))
+            for those in addresses.values():
+                for _, _, file, inode in sorted(those)[: max(0, len(those) - of_address)]:
+                    end(file, inode)
+
+
+def fair_share(held: Collection[int], total: int) -> int:
+    """Return how many each holder may keep, so that all together keep at most `total`, and who has fewer than that gives up none.
+
+    >>> fair_share([1, 90, 200], 101), fair_share([1, 2], 100)
+    (50, 2)
+    """
+    left, share = total, 0
+    for number, each in enumerate(sorted(held)):
+        share = left // (len(held) - number)
+        if each > share:
+            return share
+        left -= each
+    return max(held, default=0)
 
 
 def sockets() -> Iterator[tuple[int, int]]:

@@ -20,6 +20,7 @@ from flask import Response
 from events.errors import PlatformError, StoreUnavailable
 from service.http.places import Place
 
+COMMENT = b":"  # how what keeps a silent stream open begins
 FOLLOWER = "warledger.follower"  # in the environ of a request: the follower that is its answer
 
 log = structlog.get_logger("service")
@@ -72,17 +73,22 @@ class Line(Protocol):
         """End the answer."""
 
 
+class Displaced(Exception):
+    """Raised in the steps of a follower that has to end early: its place is wanted more by somebody else. They may yield a last time."""
+
+
 class Follower:
-    """A client that is sent something step by step. It keeps a place until it is closed.
+    """A client that is sent something step by step. It keeps a place until it is closed, or until somebody else gets the place.
 
     `steps` returns its steps, given a function that wakes it. Their first `yield` is for their first round alone. A server with a loop
     serves the follower there. Any other iterates over it, and keeps a thread meanwhile.
     """
 
-    __slots__ = ("_place", "_ring", "_steps", "behind", "due", "gone", "line", "queued", "timed")
+    __slots__ = ("_displaced", "_place", "_ring", "_steps", "behind", "due", "gone", "line", "queued", "timed")
 
     def __init__(self, place: Place, steps: Callable[[Wake], Steps]) -> None:
         self._place = place
+        self._displaced = False
         self._ring: Callable[[Follower], None] = _nothing
         self._steps = steps(self.wake)
         next(self._steps)
@@ -92,6 +98,7 @@ class Follower:
         self.timed = 0.0  # when the loop looks whether it is due
         self.behind = False  # its client should first read what it was sent
         self.gone = False
+        place.ends_by(self._leave_place)
 
     def wake(self) -> None:
         """Let it take a step soon."""
@@ -101,9 +108,20 @@ class Follower:
         """Set what is called when it is woken."""
         self._ring = ring
 
+    def _leave_place(self) -> None:
+        self._displaced = True
+        self.gone = self.behind  # a client that does not read would not read the last bytes either
+        self.wake()
+
     def step(self, round: Round) -> bytes | float:
-        """Return the next bytes, or the moment until which it waits. Raises StopIteration at the end."""
-        return self._steps.send(round)
+        """Return the next bytes, or the moment until which it waits. Raises StopIteration at the end, and Displaced."""
+        if self._displaced:
+            self._displaced = False
+            return self._steps.throw(Displaced())
+        step = self._steps.send(round)
+        if isinstance(step, bytes) and not step.startswith(COMMENT):
+            self._place.use()
+        return step
 
     def __iter__(self) -> Follower:
         return self
@@ -115,6 +133,9 @@ class Follower:
             while not isinstance(step := self.step(Round()), bytes):
                 bell.wait(max(0.0, step - time.monotonic()))
                 bell.clear()
+        except Displaced:
+            self.close()
+            raise StopIteration from None
         except BaseException:
             self.close()
             raise
@@ -207,7 +228,7 @@ class Loop:
             if not follower.gone:
                 self._serve_until_waiting(follower, line, round)
                 return
-        except StopIteration:
+        except (StopIteration, Displaced):
             pass
         except PlatformError as error:
             log.warning("follower_ended", code=error.code)

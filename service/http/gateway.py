@@ -175,11 +175,13 @@ def _split(address: str) -> tuple[str, str]:
 class Input:
     """The body of a request, which comes as it is read. The thread that reads waits for it."""
 
-    __slots__ = ("_chunks", "_kept", "_left", "_proto")
+    __slots__ = ("_abandoned", "_arrived", "_chunks", "_kept", "_left", "_proto")
 
     def __init__(self, proto: Any, length: str | None) -> None:
         self._proto = proto
         self._chunks: Any = None
+        self._arrived: threading.Event | None = None
+        self._abandoned = False
         self._kept = b""
         self._left = int(length) if length and length.isdigit() else sys.maxsize
 
@@ -212,17 +214,24 @@ class Input:
 
     def _next(self) -> bytes:
         """Return the next bytes that come, or none at the end."""
-        if self._chunks is None:
-            self._chunks = self._proto.__aiter__()
+        if self._arrived is None:
+            self._chunks, self._arrived = self._proto.__aiter__(), threading.Event()
+        arrived = self._arrived
         try:
-            future = self._chunks.__anext__()
+            future = None if self._abandoned else self._chunks.__anext__()
         except StopAsyncIteration:
             return b""
-        arrived = threading.Lock()
-        arrived.acquire()
-        future.add_done_callback(lambda _: arrived.release(), context=None)
-        arrived.acquire()
-        return _result(future)
+        if future is not None:
+            future.add_done_callback(lambda _: arrived.set(), context=None)
+            arrived.wait()
+            arrived.clear()
+        return b"" if self._abandoned else _result(future)
+
+    def abandon(self) -> None:
+        """Let the thread that reads wait no longer: nothing more comes. Any thread may call this."""
+        self._abandoned = True
+        if self._arrived is not None:
+            self._arrived.set()
 
 
 def _result(future: Any) -> bytes:

@@ -16,19 +16,20 @@ PREFIX = "WARLEDGER_LIMIT_"
 LONGEST_NAME = 64
 LONGEST_READ = 1000
 LONGEST_REPLAY = 100
-SCOPES = ("player", "address", "process", "request")
+SCOPES = ("player", "address", "prefix", "process", "request")
 UNITS = ("requests", "keys", "players", "matches", "streams", "bytes", "characters", "actions", "entries", "frames")
 
 
 class Limit(NamedTuple):
     """A row of the table: at most `amount` of a unit within `seconds`. Without `seconds`: at the same time, or in one request.
 
-    Scopes: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 network; `process`, each web process;
-    `request`, each request. `field`: the field of `Settings` that has the amount, if the limit has no setting of its own.
+    Scopes: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 network; `prefix`, an IPv4 /24 or an IPv6
+    /48 network; `process`, each web process; `request`, each request. `field`: the field of `Settings` that has the amount, if the limit
+    has no setting of its own.
     """
 
     name: str
-    scope: Literal["player", "address", "process", "request"]
+    scope: Literal["player", "address", "prefix", "process", "request"]
     amount: int
     seconds: int | None
     unit: str
@@ -74,10 +75,9 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("unfinished_matches", "player", 2000, None, "matches", "Unfinished matches that the player has created."),
     Limit("streams", "process", 4096, None, "streams", "Open streams and long polls.", field="streams"),
-    Limit("streams_per_key", "process", 128, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
-    Limit(
-        "streams_per_address", "process", 1024, None, "streams", "Open streams and long polls of one address.", field="streams_per_address",
-    ),
+    Limit("streams_per_key", "player", 128, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
+    Limit("streams_per_address", "address", 1024, None, "streams", "Open streams and long polls.", field="streams_per_address"),
+    Limit("streams_per_prefix", "prefix", 2048, None, "streams", "Open streams and long polls.", field="streams_per_prefix"),
     Limit("body", "request", 65_536, None, "bytes", "The body.", field="body_limit"),
     Limit("header", "request", 4096, None, "bytes", "The value of a header; the path; the query.", field="header_limit"),
     Limit("name", "request", LONGEST_NAME, None, "characters", "The name of a player.", fixed=True),

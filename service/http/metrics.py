@@ -14,6 +14,7 @@ seconds = Histogram(
 )
 limited = Counter("warledger_limited", "Requests refused because a limit was used up, by the name of the limit.", ["limit"])
 streams = Gauge("warledger_streams", "Open streams and long polls.")
+streams_ended = Counter("warledger_streams_ended", "Streams and long polls that ended early because somebody else needed the place more.")
 
 _labelled: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 

@@ -77,18 +77,23 @@ def parse_body(
 def read_body(environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[str, Any]], Place]) -> bytes:
     """Return the bytes of the body. Reading occupies a thread until all bytes have come, so it needs a place.
 
-    Raise Problem `bad_request` for a body that breaks off, and `too_large`. If a body is only a little too large, the rest is read first.
-    Otherwise a client that still sends would see a broken connection and no answer.
+    Raise Problem `bad_request` for a body that breaks off, `busy` if somebody else needed the place more, and `too_large`. If a body is
+    only a little too large, the rest is read first. Otherwise a client that still sends would see a broken connection and no answer.
     """
     stream = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH")
     if not length and "HTTP_TRANSFER_ENCODING" not in environ:
         return b""
-    with take(environ):
+    with take(environ) as place:
+        abandon = getattr(stream, "abandon", None)  # of service/http/gateway.py
+        if abandon is not None:
+            place.ends_by(abandon)
         size = int(length) if length and length.isdigit() else limit + 1
         received: Received | None = environ.get(RECEIVED)
         with nullcontext() if received is None else received.incomplete():
             body: bytes = stream.read(min(size, limit + 1))
+        if len(body) < min(size, limit + 1) and not place.taken:
+            raise Problem("busy")
         if length and len(body) < min(size, limit + 1):
             raise Problem("bad_request")
         if len(body) <= limit:

@@ -39,6 +39,7 @@ class Settings(NamedTuple):
     streams: int = 4096
     streams_per_key: int = 128
     streams_per_address: int = 1024
+    streams_per_prefix: int = 2048
     stream_seconds: float = 3600.0
     comment_seconds: float = 10.0
     wait_limit: float = 9.0
@@ -65,6 +66,7 @@ def settings_from_environment() -> Settings:
         streams=env.int("WARLEDGER_STREAMS", default.streams, validate=not_negative),
         streams_per_key=env.int("WARLEDGER_STREAMS_PER_KEY", default.streams_per_key, validate=not_negative),
         streams_per_address=env.int("WARLEDGER_STREAMS_PER_ADDRESS", default.streams_per_address, validate=not_negative),
+        streams_per_prefix=env.int("WARLEDGER_STREAMS_PER_PREFIX", default.streams_per_prefix, validate=not_negative),
         stream_seconds=env.float("WARLEDGER_STREAM_SECONDS", default.stream_seconds, validate=not_negative),
         comment_seconds=env.float("WARLEDGER_COMMENT_SECONDS", default.comment_seconds, validate=not_negative),
         wait_limit=env.float("WARLEDGER_WAIT_LIMIT", default.wait_limit, validate=not_negative),

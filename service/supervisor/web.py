@@ -23,6 +23,7 @@ from granian.log import LogLevels, configure_logging
 from events.platform import Platform, open_platform
 from events.timing.pulse import WEB
 from service.app import create_app
+from service.http.addresses import Addresses
 from service.http.connections import Watch, allowed, bound_send_buffer, raise_open_files
 from service.http.following import Loop
 from service.http.gateway import Direct, Gateway
@@ -61,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def application(platform: Platform | None = None) -> Flask:
     """Return the application for a web process. Start the watch over its connections, and its pulse."""
     settings = settings_from_environment()
-    Watch(allowed(settings.connections), PATIENCE, max(SILENCE, 2 * settings.comment_seconds)).start()
+    silence = max(SILENCE, 2 * settings.comment_seconds)
+    Watch(allowed(settings.connections), PATIENCE, silence, Addresses(settings.trusted_proxies)).start()
     platform = platform or open_platform(patient=True)
     platform.pulse.start(WEB)
     return create_app(platform, settings)

@@ -20,17 +20,16 @@ import pytest
 import requests
 
 from service.http import connections
-from service.http.addresses import network_of
+from service.http.addresses import Addresses, network_of, networks
 from service.http.connections import Connection, Progress, Watch, allowed
-from service.http.places import Places
-from service.http.problems import Problem
-from service.http.settings import ANSWERS, BODIES, SHARE, Settings
+from service.http.settings import ANSWERS, Settings
 from tests.conftest import within
 from tests.service.conftest import Live
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how a connection fares, and gives a machine many addresses")
 IDLE, NOT_READING, HALF = 5000, 2000, 2000
 PATIENCE = 4
+PLACES = 400
 ASSET = "/docs/assets/swagger-ui-bundle.js"
 HERE, ELSEWHERE, POLITE = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 SOURCES = (f"127.0.1.{number}" for number in range(1, 255))
@@ -40,7 +39,7 @@ NEW_PLAYER = b'POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application
 
 @pytest.fixture(scope="module")
 def crowded(serve: Callable[..., Live]) -> Live:
-    return serve(TEST_PATIENCE=str(PATIENCE))
+    return serve(TEST_PATIENCE=str(PATIENCE), WARLEDGER_STREAMS=str(PLACES))
 
 
 @pytest.fixture
@@ -195,6 +194,33 @@ def test_a_caller_takes_a_share_of_the_places_and_another_one_gets_a_place_at_on
         assert asked(crowded, get(path.format(match), player(crowded)), source) == 200
 
 
+@LINUX
+@pytest.mark.parametrize("path", ["/v1/matches/{}/stream?after=1", "/v1/matches/{}/entries?after=1&wait=9"])
+def test_all_places_are_held_from_one_prefix_and_a_seat_gets_one_at_once(crowded: Live, path: str) -> None:
+    key = player(crowded)
+    bearer = {"Authorization": f"Bearer {key}"}
+    seats = {"one": "me", "two": "ai:greedy"}
+    match = requests.post(f"{crowded.url}/v1/matches", json={"game": "tally", "seats": seats}, headers=bearer, timeout=10).json()["id"]
+    request = get(path.format(match))
+    with ExitStack() as stack:
+        crowd = [line for number in range(8) for line in stack.enter_context(lines(crowded, PLACES // 8, request, f"127.0.2.{number + 1}"))]
+        assert {status(line) for line in crowd} == {200}
+        asking = [(request, "127.0.2.9"), (get(path.format(match), key), POLITE), (get(path.format(match), key), "127.0.2.1")]
+        others = [line for sent, source in asking for line in stack.enter_context(lines(crowded, 1, sent, source))]
+        assert [status(line) for line in others] == [200] * 3
+        ended: list[socket.socket] = []
+        within(8, lambda: ended.extend(line for line in crowd if line not in ended and has_ended(line)) or len(ended) == 3)
+
+
+def has_ended(line: socket.socket) -> bool:
+    """Return True if an answer has come to its end. What has come is read."""
+    line.setblocking(False)
+    try:
+        return line.recv(65_536).endswith(b"0\r\n\r\n")
+    except BlockingIOError:
+        return False
+
+
 def closed(line: socket.socket) -> None:
     line.close()
 
@@ -242,38 +268,6 @@ def test_places_come_back_when_the_client_is_killed(crowded: Live, source: str, 
         within(8, lambda: asked(crowded, request, source) == 200)
 
 
-def test_places_are_shared_by_callers_and_addresses() -> None:
-    places = Places("streams", 5, 2, 3)
-    here, there = {"REMOTE_ADDR": HERE}, {"REMOTE_ADDR": ELSEWHERE}
-    taken = [places.take("ada", here), places.take("ada", here), places.take("ben", here)]
-    assert code_of(places, "ada", there) == "too_many_at_once"
-    assert code_of(places, "cleo", here) == "too_many_at_once"
-    taken += [places.take(None, there), places.take(None, there)]
-    assert code_of(places, "cleo", {"REMOTE_ADDR": POLITE}) == "busy"
-    taken[0].give_back()
-    taken[0].give_back()
-    assert code_of(places, None, there) == "too_many_at_once"
-    with places.take("ada", here):
-        assert code_of(places, "ada", here) == "too_many_at_once"
-    for place in taken:
-        place.give_back()
-    assert not places.taken
-
-
-def test_shares_bind_only_when_many_places_are_taken() -> None:
-    places = Places("bodies", BODIES, SHARE, 4 * SHARE, calm=BODIES // 2)
-    taken = [places.take("ada", {"REMOTE_ADDR": HERE}) for _ in range(BODIES // 2)]
-    assert code_of(places, "ada", {"REMOTE_ADDR": HERE}) == "too_many_at_once"
-    taken.append(places.take("ben", {"REMOTE_ADDR": ELSEWHERE}))
-    assert places.taken == len(taken)
-
-
-def code_of(places: Places, player: str | None, environ: dict[str, str]) -> str:
-    with pytest.raises(Problem) as refused:
-        places.take(player, environ)
-    return refused.value.code
-
-
 @pytest.mark.parametrize(
     ("given", "counted"),
     [
@@ -310,26 +304,70 @@ def test_a_connection_is_ended_only_if_its_client_keeps_the_server_waiting() -> 
     assert not any(history(*((10 * n, 50, large * n, True) for n in range(20))))  # reading much for long
 
 
+class House:
+    """A server of 16 connections, and a watch over them."""
+
+    def __init__(self, stack: ExitStack, proxies: tuple[str, ...] = ()) -> None:
+        self.stack = stack
+        self.server = stack.enter_context(socket.create_server((HERE, 0)))
+        self.watch = Watch(16, 30, 75, Addresses(networks(proxies)))
+        self.now = 0.0
+        self.look()
+
+    def look(self) -> None:
+        self.now += 1
+        self.watch.look(self.now)
+
+    def open(self, source: str, sent: bytes = b"") -> socket.socket:
+        line = self.stack.enter_context(socket.create_connection(self.server.getsockname(), 5, (source, 0)))
+        served = self.stack.enter_context(self.server.accept()[0])
+        line.sendall(sent)
+        if sent:
+            served.recv(len(sent))
+            served.sendall(b"answer")
+            line.recv(6)
+        self.look()
+        return line
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    with ExitStack() as stack:
+        yield House(stack)
+
+
 @LINUX
-def test_an_address_keeps_a_quarter_of_the_connections_once_half_are_open() -> None:
-    with socket.create_server((HERE, 0)) as server, ExitStack() as stack:
+def test_an_address_keeps_a_quarter_of_the_connections_once_half_are_open(house: House) -> None:
+    many = [house.open(ELSEWHERE) for _ in range(8)]
+    assert all(alive(line) for line in many)
+    polite = house.open(POLITE)
+    assert [alive(line) for line in many] == [False] * 4 + [True] * 4
+    assert alive(polite)
 
-        def opened(source: str) -> socket.socket:
-            line = stack.enter_context(socket.create_connection(server.getsockname(), 5, (source, 0)))
-            stack.enter_context(server.accept()[0])
-            return line
 
-        watch = Watch(16, 30, 75)
-        watch.look(0)
-        many = []
-        for moment in range(8):
-            many.append(opened(ELSEWHERE))
-            watch.look(moment)
-        assert all(alive(line) for line in many)
-        polite = opened(POLITE)
-        watch.look(9)
-        assert [alive(line) for line in many] == [False] * 4 + [True] * 4
-        assert alive(polite)
+@LINUX
+def test_a_prefix_keeps_half_of_the_connections_and_those_that_asked_nothing_end_first(house: House) -> None:
+    asked = [house.open(f"127.0.1.{number}", b"GET") for number in range(1, 4)]
+    silent = [house.open(f"127.0.1.{number}") for number in range(1, 8)]
+    assert sum(map(alive, silent)) < 7
+    assert all(map(alive, asked))
+    assert len(asked) + sum(map(alive, silent)) <= 8
+
+
+@LINUX
+def test_a_quarter_of_the_connections_stays_free_for_those_who_hold_fewer(house: House) -> None:
+    crowd = [house.open(f"127.0.{1 + number % 3}.{1 + number % 2}") for number in range(15)]
+    alone = house.open("127.0.9.1")
+    house.look()
+    assert sum(map(alive, crowd)) <= 12 - 1
+    assert alive(alone)
+
+
+@LINUX
+def test_a_trusted_proxy_keeps_its_connections() -> None:
+    with ExitStack() as stack:
+        house = House(stack, (POLITE,))
+        assert all(alive(house.open(POLITE)) for _ in range(14))
 
 
 def alive(line: socket.socket) -> bool:

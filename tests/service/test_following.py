@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from events.errors import NoMatch, StoreUnavailable
-from service.http.following import Follower, Loop, Round, Steps, Wake
-from service.http.places import Places
+from service.http.following import Displaced, Follower, Loop, Round, Steps, Wake
+from service.http.places import Places, Shares
 from tests.conftest import within
 
 HERE = {"REMOTE_ADDR": "127.0.0.1"}
@@ -43,7 +43,7 @@ class Sent:
 
 @pytest.fixture
 def places() -> Places:
-    return Places("streams", 1000, 1000, 1000)
+    return Places("streams", 1000, Shares(1000, 1000, 1000))
 
 
 @pytest.fixture
@@ -238,3 +238,54 @@ def test_a_server_without_a_loop_iterates(places: Places) -> None:
 
     follower = Follower(places.take(None, HERE), steps)
     assert (list(follower), places.taken) == ([b"woken"], 0)
+
+
+def test_a_follower_that_loses_its_place_yields_a_last_time(follow: Callable[..., Follower], places: Places) -> None:
+    def steps(wake: Wake) -> Steps:
+        try:
+            yield 0.0
+            yield b"first"
+            yield LONG
+        except Displaced:
+            yield b"last"
+
+    line, full = Sent(), Places("streams", 2, Shares(2, 2, 2))
+    loop, first = Loop(), full.take(None, HERE)
+    loop.serve(Follower(first, steps), line)
+    other = full.take(None, HERE)
+    within(20, lambda: line.chunks)
+    with full.take("ada", {"REMOTE_ADDR": "10.0.0.1"}, plays=True):
+        assert line.ended.wait(20)
+        assert (line.chunks, full.taken) == ([b"first", b"last"], 2)
+    other.give_back()
+    assert full.taken == 0
+
+
+def test_a_follower_that_loses_its_place_while_its_client_does_not_read_ends_at_once() -> None:
+    def steps(wake: Wake) -> Steps:
+        yield 0.0
+        for number in range(10):
+            yield b"%d" % number
+
+    line, full = Sent(most=3), Places("streams", 1, Shares(1, 1, 1))
+    Loop().serve(Follower(full.take(None, HERE), steps), line)
+    within(20, lambda: line.looks)
+    with full.take("ada", {"REMOTE_ADDR": "10.0.0.1"}, plays=True):
+        assert line.ended.wait(20)
+    assert len(line.chunks) == 3
+
+
+def test_comments_are_no_use_of_a_place(places: Places) -> None:
+    place = places.take(None, HERE)
+
+    def steps(wake: Wake) -> Steps:
+        yield 0.0
+        yield b": still here\n\n"
+        yield b"data\n\n"
+
+    follower, began = Follower(place, steps), place.used
+    next(follower)
+    assert place.used == began
+    next(follower)
+    assert place.used > began
+    follower.close()

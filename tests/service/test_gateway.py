@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -88,6 +89,36 @@ def test_a_body_is_read_as_it_is_wanted() -> None:
     assert [body.read(2), body.read(3), body.read(0), body.read(), body.read(1)] == [b"ab", b"cde", b"", b"fgh", b""]
     assert Input(Body(b"abc", b"never read"), "3").read() == b"abc"
     assert Input(Body(b"ab"), "3").read(3) == b"ab", "it breaks off"
+
+
+def test_nobody_waits_for_a_body_that_was_abandoned() -> None:
+    came: list[Any] = []
+    body = Input(SlowBody(came), "8")
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(body.read)
+        within(20, lambda: came)
+        came[0](None)  # the first four bytes
+        within(20, lambda: len(came) == 2)
+        body.abandon()
+        assert read.result(20) == b"abcd"
+    came[1](None)
+    assert body.read() == b""
+    early = Input(SlowBody([]), "8")
+    early.abandon()
+    assert early.read() == b""
+
+
+class SlowBody:
+    """A body of which each four bytes come when what is in the list is called."""
+
+    def __init__(self, came: list[Any]) -> None:
+        self.came = came
+
+    def __aiter__(self) -> SlowBody:
+        return self
+
+    def __anext__(self) -> Any:
+        return SimpleNamespace(add_done_callback=lambda act, context: self.came.append(act), result=lambda: b"abcd")
 
 
 def test_a_small_body_is_collected_before_it_is_read() -> None:

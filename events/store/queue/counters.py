@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import orjson
 
 from events.store.client import queue_client, queue_errors
 
 BATCH = 250
+HELD = 5000
 PAUSE = 2.0  # seconds until the next request to a server that did not answer
 
 _DAY = 86_400
@@ -37,6 +41,7 @@ class Counters:
         self._connection: Any = queue_client(url)
         self._spend = self._connection.register_script(_script("spend"))
         self._meet = self._connection.register_script(_script("meet"))
+        self._hold = self._connection.register_script(_script("hold"))
         self._again = 0.0
 
     def add(self, additions: Sequence[Addition]) -> list[tuple[bool, float]] | None:
@@ -68,6 +73,23 @@ class Counters:
             self._again = time.monotonic() + PAUSE
             return None
         return Met(now.decode(), [key.decode() for key in found])
+
+    def hold(self, kind: str, process: str, held: Mapping[str, int]) -> dict[str, int] | None:
+        """Note how many places of a kind each holder has in a process. Return how many they have in all others.
+
+        A note counts for `HELD` milliseconds. Return None if the server does not answer.
+        """
+        if time.monotonic() < self._again:
+            return None
+        try:
+            others = self._hold([f"{{limits}}:held:{kind}"], [process, orjson.dumps(held) if held else b"", HELD])
+        except queue_errors:
+            self._again = time.monotonic() + PAUSE
+            return None
+        found: Counter[str] = Counter()
+        for each in others:
+            found.update(orjson.loads(each))
+        return dict(found)
 
     def close(self) -> None:
         """Close the connections."""
