@@ -6,6 +6,7 @@ A tenth of a second later they are on the disk.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import threading
 import time
@@ -14,15 +15,18 @@ from collections.abc import Sequence
 import structlog
 
 from events.errors import StoreRefused, StoreUnavailable
+from events.keeping import losses
 from events.keeping.journal import Busy, Journal
 from events.platform import open_platform
 from events.store import Store
 from events.store.heads import MISSED
 from events.telemetry import exposition, logs, metrics
+from workers.listening import Life, add_option, listen
 
 GATHER_SECONDS = 0.05
 SYNC_SECONDS = 0.1
 _SILENCE = 3600.0  # seconds without an append after which everything is compared again
+_USUAL, _LONGEST = 30.0, 3600.0  # seconds of a round, and of one that compares everything
 _PAUSES = (0.5, 1.0)  # seconds to wait after a failure of the store, and of the disk
 
 log = structlog.get_logger(__name__)
@@ -61,14 +65,16 @@ class News:
             return heads, missed
 
 
-def keep(store: Store, journal: Journal, stop: threading.Event) -> None:
+def keep(store: Store, journal: Journal, stop: threading.Event, life: Life | None = None) -> None:
     """Keep the journal until `stop` is set. After a failed read or write, try again."""
+    life = life or Life()
     news, missed, synced = News(store), False, time.monotonic()
     unsynced = False
     while not stop.is_set():
         wait = max(0.0, synced + SYNC_SECONDS - time.monotonic()) if unsynced else 1.0
         heads, more = news.take(wait)
         missed = missed or more
+        life.promise(_LONGEST if missed else _USUAL)
         try:
             if missed:
                 store.check()
@@ -97,8 +103,11 @@ def keep(store: Store, journal: Journal, stop: threading.Event) -> None:
             stop.wait(_PAUSES[1])
 
 
-def main(arguments: Sequence[str] = ()) -> int:
-    """Keep the journal of the data folder until the process is killed. Return 1 if another process keeps it. There are no arguments."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Keep the journal of the data folder until the process is killed. Return 1 if another process keeps it."""
+    parser = argparse.ArgumentParser(prog="python -m workers.journal", description="Keep the journal of the data folder.")
+    add_option(parser)
+    options = parser.parse_args(arguments)
     logs.configure("stderr")
     exposition.publish_always()
     platform = open_platform(patient=True)
@@ -107,7 +116,10 @@ def main(arguments: Sequence[str] = ()) -> int:
     except Busy:
         log.error("journal_kept_by_another")
         return 1
-    keep(platform.store, journal, threading.Event())
+    life = Life()
+    if options.listen is not None:
+        listen(options.listen, life, lambda: metrics.entries_lost.set(losses.read(platform.settings.data).entries))
+    keep(platform.store, journal, threading.Event(), life)
     return 0
 
 

@@ -13,6 +13,7 @@ from rq.serializers import JSONSerializer
 from events.store.client import queue_client
 from events.store.queue import LONGEST, TICKET
 from workers.brake import end_soon
+from workers.listening import Life
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +35,12 @@ class Worker(SimpleWorker):
     exponential_backoff_factor = 1.0  # look for a lost server every second; RQ would sleep for up to a minute
     dequeue_timeout = 5  # seconds between two signs of life; they must come within `worker_ttl`
     connection_timeout = 12  # seconds after which a server without an answer counts as lost
+    life: Life
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
+        """Show that the worker goes on, to others on the server and to those who look after this process."""
+        self.life.promise(timeout or self.worker_ttl)
+        super().heartbeat(timeout, pipeline)
 
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
         """Return how many seconds a job counts as alive without a heartbeat. RQ's minute is too long."""
@@ -51,11 +58,11 @@ class Worker(SimpleWorker):
         log.error("job_failed", job=job.id, error=exc_info[0].__name__)
 
 
-def worker(url: str, kinds: Sequence[str]) -> Worker:
+def worker(url: str, kinds: Sequence[str], life: Life | None = None) -> Worker:
     """Return a worker on the queues of these kinds at `url`, with connections of its own. It empties the first queue before the next."""
     connection = queue_client(url, patient=True)
     queues = [Queue(kind, connection=connection, serializer=JSONSerializer, job_class=AllowedJob) for kind in kinds]
-    return Worker(
+    made = Worker(
         queues,
         connection=connection,
         serializer=JSONSerializer,
@@ -63,3 +70,5 @@ def worker(url: str, kinds: Sequence[str]) -> Worker:
         worker_ttl=17,
         maintenance_interval=60,  # it removes what dead workers leave; nothing waits for it, because lost tickets are requested again
     )
+    made.life = life or Life()
+    return made

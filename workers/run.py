@@ -13,6 +13,7 @@ from events.telemetry import exposition, logs
 from events.timing.pulse import WORKER
 from games.kernel import Game
 from workers import jobs, sequencer
+from workers.listening import Life, add_option, listen
 from workers.queues import worker
 from workers.sweep import Sweep, sweep
 
@@ -25,16 +26,20 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     parser.add_argument(
         "--queues", type=queue_list, default=QUICK, metavar="LIST", help=f"which queues to take, by priority ({','.join(QUICK)})"
     )
-    kinds = parser.parse_args(arguments).queues
+    add_option(parser)
+    options = parser.parse_args(arguments)
     logs.configure("stderr")
     exposition.publish_always()
+    life = Life()
+    if options.listen is not None:
+        listen(options.listen, life)
     platform = open_platform(settings, games)
-    work(platform, kinds)
+    work(platform, options.queues, life)
     platform.close()
     return 0
 
 
-def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
+def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = None) -> None:
     """Carry out jobs of these kinds until a signal comes. A worker for slow work leaves the processor to quick work."""
     is_slow = set(kinds) <= set(SLOW)
     if is_slow:
@@ -46,7 +51,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
     sweeper = Sweep(platform)
     sweeper.start()
     growing = sequencer.begin(platform)
-    worker(platform.jobs.url, kinds).work(logging_level="WARNING")
+    worker(platform.jobs.url, kinds, life).work(logging_level="WARNING")
     for thread in (sweeper, *growing):
         thread.stop()
     sweeper.join(5)
