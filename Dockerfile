@@ -1,5 +1,6 @@
 # One image for every part. Without a command it runs the whole service; compose.yaml runs each part in a container of its own.
-FROM python:3.12-slim
+# A tag and the digest of its index: renew both together (docker buildx imagetools inspect python:3.12-slim).
+FROM python:3.12.14-slim-trixie@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/srv/warledger WARLEDGER_DATA=/data
 WORKDIR /srv/warledger
@@ -20,7 +21,8 @@ COPY tools ./tools
 COPY verify ./verify
 COPY openapi.yaml ./
 
-RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && install -d -o warledger -m 700 /data && install -d -o warledger -m 755 /keys && install -d -o warledger -m 700 /signing
+RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && \
+    install -d -o warledger -m 700 /data /data/journal /signing && install -d -o warledger -m 755 /keys
 USER warledger
 VOLUME /data
 EXPOSE 8000

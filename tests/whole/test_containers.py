@@ -1,4 +1,4 @@
-"""Everything that the Dockerfile and compose.yaml name exists. This needs no container engine."""
+"""Everything that the Dockerfile and compose.yaml name exists, and the parts play a match. This needs no container engine."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ from tools import functions
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SERVICES = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+OURS = {name: service for name, service in SERVICES.items() if service["image"] == "warledger"}
+DIGEST = re.compile(r"[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}")
 CODE = "\n".join(file.read_text() for place in ("events", "service", "workers", "tools") for file in (ROOT / place).rglob("*.py"))
 
 
 def commands() -> list[list[str]]:
-    """Return our commands: that of the image, and those of the services in compose.yaml that are built from it."""
+    """Return our commands: that of the image, and those of the services in compose.yaml that run it."""
     image = [json.loads(listed) for listed in re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)]
-    return image + [service["command"] for service in SERVICES.values() if "build" in service]
+    return image + [service["command"] for service in OURS.values()]
 
 
 def settings() -> set[str]:
@@ -54,7 +56,13 @@ def test_every_command_starts_a_module_that_exists(command: list[str]) -> None:
 
 @pytest.mark.parametrize("option", sorted({(command[2], word) for command in commands() for word in command if word.startswith("--")}))
 def test_every_option_is_one_of_its_module(option: tuple[str, str]) -> None:
-    assert f'"{option[1]}"' in (ROOT / f"{option[0].replace('.', '/')}.py").read_text()
+    assert f'"{option[1]}"' in known_options(option[0])
+
+
+def known_options(module: str) -> str:
+    """Return the code that adds the options of a module."""
+    text = (ROOT / f"{module.replace('.', '/')}.py").read_text()
+    return text + (ROOT / "workers/listening.py").read_text() if "add_option(parser)" in text else text
 
 
 @pytest.mark.parametrize("setting", sorted(settings()))
@@ -67,10 +75,47 @@ def test_nothing_runs_as_root_and_the_image_has_a_health_check() -> None:
     assert "HEALTHCHECK" in DOCKERFILE
 
 
+def test_images_are_pinned_by_digest_and_ours_is_built_once() -> None:
+    (base,) = re.findall("^FROM (.*)$", DOCKERFILE, re.MULTILINE)
+    for image in (base, *(service["image"] for name, service in SERVICES.items() if name not in OURS)):
+        assert DIGEST.fullmatch(image)
+    (builder,) = [name for name, service in SERVICES.items() if "build" in service]
+    assert all(service["pull_policy"] == ("build" if name == builder else "never") for name, service in OURS.items())
+    assert all(builder in ancestors(name) for name in OURS if name != builder), "the image is there before anything runs it"
+
+
+def ancestors(name: str) -> set[str]:
+    """Return the services that have begun before one."""
+    before = set(SERVICES[name].get("depends_on", {}))
+    return before.union(*map(ancestors, before))
+
+
+def test_every_part_that_lasts_has_a_health_check_of_what_it_listens_on() -> None:
+    lasting = {name for name, service in SERVICES.items() if service["restart"] == "unless-stopped"}
+    assert lasting == {"redis", "queue", "journal", "web", "worker", "searcher"}
+    for name in lasting - {"web"}:  # which has that of the image
+        assert "disable" not in SERVICES[name]["healthcheck"]
+    for service in (SERVICES[name] for name in ("journal", "worker", "searcher")):
+        assert option(service, "--listen").endswith(":9100")
+        assert "127.0.0.1:9100/healthz" in service["healthcheck"]["test"][-1]
+
+
+def test_the_journal_and_those_who_report_losses_have_the_same_folder() -> None:
+    assert "journal:/data/journal" in SERVICES["journal"]["volumes"]
+    assert "journal:/data/journal:ro" in SERVICES["web"]["volumes"]
+    assert re.search(r"install -d -o warledger .*/data/journal", DOCKERFILE)
+
+
+@pytest.mark.parametrize("setting", ["WARLEDGER_TRUSTED_PROXIES", "WARLEDGER_CORS_ORIGINS", "WARLEDGER_NAME", "WARLEDGER_WITNESSES"])
+def test_settings_are_passed_on_and_may_be_missing(setting: str) -> None:
+    assert SERVICES["web"]["environment"][setting] == SERVICES["worker"]["environment"][setting] == f"${{{setting}:-}}"
+
+
 def test_the_ledger_is_durable_and_the_queue_is_not() -> None:
     assert option(SERVICES["redis"], "--appendfsync") == "always"
     assert SERVICES["redis"]["command"][1] == "/keys/commands.conf"
     assert option(SERVICES["redis"], "--appendonly") == "yes"
+    assert option(SERVICES["redis"], "--aof-load-truncated") == "no"
     assert "ledger:/data" in SERVICES["redis"]["volumes"]
     assert "volumes" not in SERVICES["queue"]
 
