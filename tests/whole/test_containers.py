@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
+import signal
+import socket
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+import requests
 import yaml
 
 from events import play
@@ -25,6 +31,7 @@ from tools import functions
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SERVICES = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+(CHECK,) = re.findall(r"^HEALTHCHECK .*\n +CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "warledger"}
 DIGEST = re.compile(r"[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}")
 CODE = "\n".join(file.read_text() for place in ("events", "service", "workers", "tools") for file in (ROOT / place).rglob("*.py"))
@@ -174,6 +181,111 @@ def test_the_store_of_the_composition_lets_the_service_call_functions_and_nobody
     platform.close()
     for user in ("", "default:wrong@", "keeper:wrong@"):
         assert not answers(f"unix://{user}{address}")
+
+
+ORIGIN = "https://play.example"
+
+
+@pytest.fixture
+def parts(composed: tuple[Path, str], tmp_path: Path) -> Iterator[dict[str, Part]]:
+    """Every part of the composition in a process of its own, with its own command, settings and folders."""
+    keys, address = composed
+    assert load(address, keys) == 0
+    queue = tmp_path / "queue.sock"
+    given = {"WARLEDGER_STORE_PASSWORD": PASSWORD, "WARLEDGER_QUEUE_PASSWORD": PASSWORD, "WARLEDGER_ADMIN_KEY": "a" * 32}
+    given |= {"WARLEDGER_CORS_ORIGINS": ORIGIN, "WARLEDGER_TRUSTED_PROXIES": "127.0.0.1"}
+    places = {
+        "redis://default": "unix://default",
+        "@redis:6379/0": f"@{address}",
+        "@queue:6379/0": f"@{queue}",
+        "/signing": f"{tmp_path}/signing",
+    }
+    with ExitStack() as stack:
+        words = [filled(word, given) for word in SERVICES["queue"]["command"][1:]]
+        server = [embedded.binary(), *words, "--port", "0", "--unixsocket", str(queue), "--dir", str(tmp_path)]
+        stack.enter_context(running(server, {}))
+        within(10, lambda: answers(f"unix://default:{PASSWORD}@{queue}"))
+        (tmp_path / "journal").mkdir()
+        found = {}
+        for name in ("journal", "web", "worker", "searcher"):
+            data, port = tmp_path / name / "data", free_port()
+            data.mkdir(parents=True)
+            (data / "journal").symlink_to(tmp_path / "journal")
+            settings = {setting: filled(value, given, places) for setting, value in SERVICES[name]["environment"].items()}
+            command = [word.replace("0.0.0.0:9100", f"127.0.0.1:{port}") for word in SERVICES[name]["command"][1:]]
+            if name == "web":
+                command += ["--port", str(port), "--web", "1"]
+            process = stack.enter_context(running([sys.executable, *command], {**settings, "WARLEDGER_DATA": str(data)}))
+            found[name] = Part(name, process, port)
+        yield found
+
+
+class Part(NamedTuple):
+    """A part of the composition that runs."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    port: int
+
+    def get(self, path: str, **headers: str) -> requests.Response:
+        return requests.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=5)
+
+    def is_healthy(self) -> bool:
+        """Run the health check of the part, or of the image."""
+        listed = SERVICES[self.name].get("healthcheck", {}).get("test", ["CMD", *json.loads(CHECK)])
+        assert listed[:2] == ["CMD", "python"]
+        words = [word.replace(":9100", f":{self.port}").replace(":8000", f":{self.port}") for word in listed[2:]]
+        return subprocess.run([sys.executable, *words], stderr=subprocess.DEVNULL).returncode == 0
+
+    def counted(self, metric: str) -> float:
+        """Return the sum of a metric."""
+        return sum(float(number) for number in re.findall(rf"^{metric}(?:{{.*}})? (\S+)$", self.get("/metrics").text, re.MULTILINE))
+
+
+def filled(text: str, given: Mapping[str, str], places: Mapping[str, str] | None = None) -> str:
+    """Return a text of the composition with what Compose puts in place of variables, and other places of servers and folders."""
+    text = re.sub(r"\$\{(\w+)(?::.*?)?\}", lambda found: given.get(found[1], ""), text)
+    for here, there in (places or {}).items():
+        text = text.replace(here, there)
+    return text
+
+
+@contextmanager
+def running(command: Sequence[str], settings: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command for a block, in a session of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", **settings}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield process
+    finally:
+        for number in (signal.SIGTERM, signal.SIGCONT):
+            os.killpg(process.pid, number)
+        process.wait(20)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_parts_of_the_composition_play_a_match_and_their_health_checks_are_true(parts: dict[str, Part]) -> None:
+    web, worker = parts["web"], parts["worker"]
+    within(60, lambda: all(part.is_healthy() for part in parts.values()))
+    within(20, lambda: web.get("/readyz").ok)
+    url = f"http://127.0.0.1:{web.port}/v1"
+    key = requests.post(f"{url}/players", json={"name": "Ada"}, timeout=10).json()["key"]
+    seats = {"red": "ai:greedy", "blue": "ai:strong"}
+    made = requests.post(f"{url}/matches", json={"game": "war", "seats": seats}, headers={"Authorization": f"Bearer {key}"}, timeout=10)
+    match = f"/v1/matches/{made.json()['id']}"
+    within(60, lambda: parts["searcher"].counted("warledger_search_seconds_count") > 0 and worker.counted("warledger_tickets_total") > 0)
+    within(20, lambda: parts["journal"].counted("warledger_journaled_total") > 2)
+    assert parts["journal"].counted("warledger_entries_lost") == 0
+    assert web.get(match, Origin=ORIGIN).headers["Access-Control-Allow-Origin"] == ORIGIN
+    worker.process.send_signal(signal.SIGSTOP)
+    assert not worker.is_healthy()
+    worker.process.send_signal(signal.SIGCONT)
+    assert worker.is_healthy()
 
 
 def test_files_of_a_server_are_written_once_and_those_of_another_format_are_named(
