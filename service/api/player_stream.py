@@ -125,7 +125,7 @@ class _Feed:
         about = {"match": standing["id"], "game": standing["game"], "version": standing["version"]}
         mine = [seat for seat, occupant in seats.items() if occupant.get("player") == player]
         if mine and status == "playing":
-            self._place.now_plays()
+            self._place.mark(True)
         for seat, invited in standing["invited"].items():
             if invited == player and self._is_new("invited", standing, seat, True):
                 yield "invited", {**about, "seat": seat, "creator": standing["creator"]}

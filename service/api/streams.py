@@ -65,7 +65,7 @@ def plays(newest: Position, caller: Caller) -> bool:
     return caller.id is not None and not newest.ended and bool(newest.seats_of(caller.id))
 
 
-def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: bool, seconds: float, _: Place, wake: Wake) -> Steps:
+def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: bool, seconds: float, place: Place, wake: Wake) -> Steps:
     """Yield a server-sent event for each entry after a version, until the match is over or the seconds are up.
 
     `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks.
@@ -87,6 +87,8 @@ def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: boo
             if found:
                 before, after = after, found[-1].version
                 note_entries(service, match, caller, view.viewer, after)
+                if caller is not None and any(caller.id in entry.players for entry in found):
+                    place.mark(plays(view.newest(round, after), caller))
                 last_sent = time.monotonic()
                 with_clocks = timed and last == sight.UNLIMITED
                 key = ("sent", match, view.viewer, view.proof, before, after, with_clocks)

@@ -56,10 +56,10 @@ class Place:
         """Note that the place is of use now: something was sent that the caller waited for."""
         self.used = time.monotonic()
 
-    def now_plays(self) -> None:
-        """Note that the caller plays by now."""
-        if not self.plays:
-            self._places.now_plays(self)
+    def mark(self, plays: bool) -> None:
+        """Note whether the caller plays by now."""
+        if plays != self.plays:
+            self._places.mark(self, plays)
 
     def give_back(self) -> None:
         """Give the place back."""
@@ -249,12 +249,12 @@ class Places:
         self._end(ended)
         return True
 
-    def now_plays(self, place: Place) -> None:
-        """Note that the holder of a place plays by now. `Place` calls this."""
+    def mark(self, place: Place, plays: bool) -> None:
+        """Note whether the holder of a place plays by now. `Place` calls this."""
         with self._lock:
             if place.taken:
                 self._crowd.remove(place)
-            place.plays = True
+            place.plays = plays
             if place.taken:
                 self._crowd.add(place)
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.platform import Platform
+from events.store.queue.counters import Counters
 from service.app import create_app
 from service.http.addresses import prefix_of
 from service.http.crowd import RESERVED
@@ -290,6 +291,31 @@ def test_a_stream_that_began_before_its_match_counts_as_one_of_a_player(
     while b": still here" not in next(events):  # nobody who watches ends it
         pass
     first.close()
+
+
+def test_a_stream_of_a_match_counts_as_one_of_a_player_from_the_seat_on(
+    app: Flask, reach: Callable[..., int], ada: Caller, ben: Caller
+) -> None:
+    made = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}}).json["id"]
+    first = app.test_client().get(PATHS[0].format(made).replace("after=2", "after=1"), headers={"Authorization": f"Bearer {ben.key}"})
+    events = iter(first.response)
+    assert ben.post(f"/v1/matches/{made}/seats/two").status_code == 200
+    while b"id: 2" not in next(events):
+        pass
+    for number in range(60):
+        reach(PATHS[0].format(made), f"10.0.{number % 30}.1")
+    while b": still here" not in next(events):  # nobody who watches ends it
+        pass
+    first.close()
+
+
+def test_without_the_queues_server_each_process_counts_alone() -> None:
+    counters = Counters("unix:///nowhere")
+    crew = Crew(Places("streams", 10, Shares(4, 6, 8), elsewhere=Elsewhere("test", counters, lambda: None)))
+    for number in range(20):
+        crew.take(f"player {number % 3}", HERE)
+        assert crew.places.settle()
+    assert crew.places.taken == 6
 
 
 def test_the_limits_name_the_prefix(platform: Platform, anybody: Caller) -> None:
