@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -198,6 +201,29 @@ def test_laws_of_shares(requests: list[tuple[int, int, int, bool, int]]) -> None
         if len(gone) == 1 and not plays:
             held = sum(one.path.prefix == gone[0].path.prefix for one in before)
             assert gone[0].path.prefix == prefix_of(where) or held > sum(one.path.prefix == prefix_of(where) for one in before) + 1
+
+
+def test_threads_that_take_end_and_give_back_leave_nothing_behind() -> None:
+    places = Places("streams", 30, Shares(6, 10, 20))
+
+    def visit(seed: int) -> None:
+        dice, mine = random.Random(seed), []
+        for _ in range(400):
+            where = f"10.0.{dice.randrange(3)}.{dice.randrange(3)}"
+            with suppress(Problem):
+                mine.append(places.take(f"player {dice.randrange(9)}", at(where), dice.random() < 0.3))
+                mine[-1].ends_by(mine[-1].use)
+                mine[-1].mark(dice.random() < 0.3)
+            if mine and dice.random() < 0.6:
+                mine.pop(dice.randrange(len(mine))).give_back()
+            assert places.taken <= 30
+        for place in mine:
+            place.give_back()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(visit, range(8)))
+    crowd = places._crowd
+    assert (places.taken, crowd.all.playing, crowd.all.parts, crowd.callers) == (0, 0, {}, {})
 
 
 def test_processes_share_what_a_prefix_holds(platform: Platform) -> None:
