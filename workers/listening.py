@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import socket
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from threading import Thread
 from typing import Any
 
@@ -71,6 +73,12 @@ def listen(where: tuple[str, int], life: Life, measure: Callable[[], None] | Non
         def log_message(self, *_: Any) -> None:
             """Log nothing."""
 
-    server = ThreadingHTTPServer(where, Handler)
+    class Server(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in where[0] else socket.AF_INET
+
+        def server_bind(self) -> None:
+            TCPServer.server_bind(self)  # http.server would ask for the name of the host, which may take long
+
+    server = Server(where, Handler)
     Thread(target=server.serve_forever, name="listening", daemon=True).start()
     return int(server.server_address[1])

@@ -104,6 +104,11 @@ def test_the_port_answers_whether_the_worker_goes_on_and_its_metrics(url: str, l
     assert requests.get(f"{url}/healthz", timeout=5).status_code == 503
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_the_port_may_be_one_of_ipv6(life: Life) -> None:
+    assert requests.get(f"http://[::1]:{listen(('::1', 0), life)}/healthz", timeout=5).ok
+
+
 def test_whoever_sends_nothing_holds_nobody_up(url: str) -> None:
     host, _, port = url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port))):
