@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from benchmarks.load import Address, Caller, until
 from events.keeping import embedded
 from events.lifeline import end_with
+from events.modules import python_environment
 from events.platform import Platform, Settings, open_platform
 from service.http.limits import OWN
 from service.supervisor.serve import queues_of
@@ -150,7 +151,7 @@ def bare(store: str, data: Path) -> Iterator[tuple[Address, list[int]]]:
 @contextmanager
 def started(commands: list[list[str]], environment: dict[str, str], data: Path) -> Iterator[list[int]]:
     """Run processes of Python for a block, and yield their ids. What they print goes to a file in the folder of the data."""
-    environment = {**private.python_environment(), **environment, "WARLEDGER_DATA": str(data)}
+    environment = {**python_environment(), **environment, "WARLEDGER_DATA": str(data)}
     processes: list[subprocess.Popen[Any]] = []
     with (data / "bench.log").open("ab") as log:
         tie = partial(end_with, os.getpid())

@@ -14,7 +14,7 @@ _FOLDERS = (
     "war_of_civilizations",
 )
 
-GAMES: Mapping[str, Game] = {id: import_module(f"games.{id}").GAME._replace(earlier=earlier(id)) for id in _FOLDERS}
+GAMES: Mapping[str, Game] = {id: import_module(f"{__name__}.{id}").GAME._replace(earlier=earlier(id)) for id in _FOLDERS}
 
 
 def revision(id: str, number: int) -> Game | None:

@@ -88,7 +88,7 @@ def knowledge_of(game: str) -> Knowledge:
     >>> knowledge_of("chess") == Knowledge()
     True
     """
-    name = f"players.{game}"
+    name = f"{__name__.removesuffix('knowledge')}{game}"
     spec = find_spec(name)
     if spec is None or spec.submodule_search_locations is None:  # there is no such folder
         return Knowledge()

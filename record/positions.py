@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -219,6 +219,23 @@ def follow(game: Game, position: Position | None, entry: Entry) -> Position:
     for event in entry.events:
         table, document = evolve(game, table, document, event)
     return moved(game, position, entry, table, document, remembered(game, memory, entry.events))
+
+
+def replay(games: Mapping[str, Game], entries: Iterable[Entry]) -> Iterator[Position]:
+    """Yield the position after each entry of a match. Each is by the rules of its entry, or by the newest ones if those are not here.
+
+    Raises KeyError if the game is not known.
+
+    >>> from games import GAMES
+    >>> from record.example import ENTRIES, POSITIONS
+    >>> list(replay(GAMES, ENTRIES)) == POSITIONS
+    True
+    """
+    position: Position | None = None
+    for entry in entries:
+        game = games[entry.events[0]["game"] if position is None else position.game]
+        position = follow(game.of_revision(entry.revision) or game, position, entry)
+        yield position
 
 
 def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) -> Position | None:

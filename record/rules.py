@@ -13,14 +13,15 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-import games
-import table
 from games.kernel import Game
+from games.pinned import FOLDER as PINNED
 from games.pinned import moved_back
 from record.entries import canonical
+from table.data import FOLDER as TABLE
 
 _TEXTS = ("RULES.md", "data.json")
 _PICTURES = ("picture.py", "scene.py")  # they do not decide anything
+_PREFIX = __name__.removesuffix("record.rules")  # of the names of modules in a wheel
 
 
 def content_hash(game: Game) -> str:
@@ -35,11 +36,16 @@ def content_hash(game: Game) -> str:
     return _content_hash(game.folder, game.id, game.revision)
 
 
+def code_of(path: Path) -> bytes:
+    """Return the content of a file as a checkout has it. In a wheel, imports name the package `warledger` (ADR 97)."""
+    return path.read_bytes().replace(b"from %b" % _PREFIX.encode(), b"from ")
+
+
 @cache
 def _content_hash(folder: Path, game: str, revision: int) -> str:
     own = {path: moved_back(game, revision, content) for path, content in _files(folder, game, "**/*.py")}
-    shared = dict(_files(Path(games.__file__).parent, "games", "*.py"))
-    of_the_table = dict(_files(Path(table.__file__).parent, "table", "*.py"))
+    shared = dict(_files(PINNED.parent, "games", "*.py"))
+    of_the_table = dict(_files(TABLE, "table", "*.py"))
     hashes = {path: sha256(content).hexdigest() for path, content in {**own, **shared, **of_the_table}.items()}
     return sha256(canonical(hashes)).hexdigest()[:32]
 
@@ -47,4 +53,4 @@ def _content_hash(folder: Path, game: str, revision: int) -> str:
 def _files(folder: Path, name: str, pattern: str) -> Iterator[tuple[str, bytes]]:
     for path in sorted([*folder.glob(pattern), *(folder / text for text in _TEXTS)]):
         if path.exists() and path.name not in _PICTURES:
-            yield f"{name}/{path.relative_to(folder).as_posix()}", path.read_bytes()
+            yield f"{name}/{path.relative_to(folder).as_posix()}", code_of(path)

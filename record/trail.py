@@ -31,7 +31,7 @@ from record.allowances import WINDOW, Turn, turn_of
 from record.dice import Draws, dice_key, join_code, keeps
 from record.entries import FORMAT, START, Entry, Unreadable, blind_key, canonical, link, parse
 from record.json_text import loads
-from record.positions import Position, asker, ended, follow, level_of, moment_of_play, moved, session_after
+from record.positions import Position, asker, ended, follow, level_of, moment_of_play, moved, replay, session_after
 from record.rules import content_hash
 from record.thoughts import decision_in, is_decision, is_request, request_in, seed_of, thought_key
 from table import rules as table_rules
@@ -162,13 +162,9 @@ def at_version(games: Mapping[str, Game], lines: Iterable[bytes], version: int) 
     >>> at_version(GAMES, RAWS, 9) is None
     True
     """
-    position: Position | None = None
-    for raw in (line.strip() for line in lines):
-        if raw and header_of(raw) is None and (position is None or position.version < version):
-            entry = parse(raw)
-            game = games[entry.events[0]["game"] if position is None else position.game]
-            position = follow(game.of_revision(entry.revision) or game, position, entry)
-    return position if position is not None and position.version == version else None
+    raws = (line.strip() for line in lines)
+    entries = (parse(raw) for raw in raws if raw and header_of(raw) is None)
+    return next((position for position in replay(games, entries) if position.version == version), None)
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     settings = settings or settings_from_environment()
     platform = platform or open_platform(patient=True)
     platform.signer.load()  # accepted actions are answered with a receipt, so there must be keys first
-    app = Application("service", static_folder=None)
+    app = Application(__package__, static_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False

@@ -20,8 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from events.modules import python_environment
 from service.supervisor.forking import FORKS, Forked, fork_module, prepare, waited
-from tools.private import Running, python_environment
+from tools.private import Running
 
 ROOT = Path(__file__).parents[1]
 MODULES = (

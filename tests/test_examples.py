@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-PACKAGES = ("games", "players", "evidence", "record")
+PACKAGES = ("games", "players", "evidence", "record", "warledger", "events.modules")
 EVERY_FUNCTION = ("games.kernel", "games.choices", "games.draws", "games.documents", "evidence")
 LEAST = 100  # functions with examples
 OBVIOUS = {

@@ -154,7 +154,7 @@ def records_of(what: list[str], data: Path | None) -> Iterator[Record]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the analyses. Return 0; 2 if a match cannot be analysed; 130 if interrupted."""
-    parser = argparse.ArgumentParser(prog="run analyse", description="Judge every decision of finished matches, given what the seat knew.")
+    parser = argparse.ArgumentParser(prog="./run analyse", description="Judge each decision of finished matches, given what the seat knew.")
     parser.add_argument(
         "what",
         nargs="+",

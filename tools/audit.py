@@ -27,7 +27,7 @@ from tools.platform import Unable, add_data_option, opened
 def main(arguments: list[str] | None = None) -> int:
     """Audit and print the report. Return 0 without findings, 1 with findings, 2 if nothing was audited, 130 if interrupted."""
     parser = argparse.ArgumentParser(
-        prog="run audit", description="Replay a match, decide every action again, and compare. The data is not changed."
+        prog="./run audit", description="Replay a match, decide every action again, and compare. The data is not changed."
     )
     parser.add_argument("what", metavar="MATCH | FILE", nargs="?", help="the id of a match, or a file with a record from GET …/record")
     parser.add_argument(

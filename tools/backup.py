@@ -18,7 +18,8 @@ from tools.platform import Unable, add_data_option
 def main(arguments: list[str] | None = None) -> int:
     """Make a backup and test it. Return 0 if it is sound, 1 if it has losses or findings, 2 if there is no backup, 130 if interrupted."""
     parser = argparse.ArgumentParser(
-        prog="run backup", description="Copy the store of a data folder to a new folder, then start a server on a copy and audit a sample."
+        prog="./run backup",
+        description="Copy the store of a data folder to a new folder, start a server on a copy and audit a sample.",
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="the new folder; it will hold secrets, and only you can enter it")
     add_sample_option(parser)

@@ -47,7 +47,7 @@ ABOUT = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Compile, check, and put the result in place. Return 1 and change nothing if the compiler or a check fails."""
-    parser = argparse.ArgumentParser(prog="run compile", description=ABOUT)
+    parser = argparse.ArgumentParser(prog="./run compile", description=ABOUT)
     parser.add_argument("--remove", action="store_true", help="remove the compiled modules, so that everything runs as plain Python again")
     parser.add_argument("--unchecked", action="store_true", help="do not run the checks; for measurements only")
     options = parser.parse_args(arguments)

@@ -32,7 +32,7 @@ class Failed(Exception):
 def main(arguments: list[str] | None = None) -> int:
     """Run the demo. Return 0 if every check passes."""
     parser = argparse.ArgumentParser(
-        prog="run demo", description="Start a private service, play a match against AI seats, replay it and audit it."
+        prog="./run demo", description="Start a private service, play a match against AI seats, replay it and audit it."
     )
     parser.add_argument("--game", choices=sorted(GAMES), default="war")
     parser.add_argument("--seed", default="1", help="the seed of the scripted client's choices (default: 1); the service draws the dice")

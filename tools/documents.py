@@ -50,8 +50,8 @@ texts, lists and maps are cut short. `./run openapi --play` plays it, and `./run
 this page. A request with a body has `Content-Type: application/json`, and one that needs a key
 `Authorization: Bearer wl_…`.
 """
-KERNEL = "\nimport games.kernel\n"
-MATCH = f"\n\nMatch = games.kernel.Match[{ROOT}]\n"
+KERNEL = "\nfrom games import kernel\n"
+MATCH = f"\n\nMatch = kernel.Match[{ROOT}]\n"
 PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "null": "None"}
 
 
@@ -146,7 +146,7 @@ def _text(schema: Schema, root: str, document: str, shared: Mapping[str, Mapping
         if inherited and inherited.items() <= fields.items():
             own = {key: kind for key, kind in fields.items() if key not in inherited}
             if own:
-                written.append(typed_dict(name, own, schema["description"], f"games.kernel.{SHARED}"))
+                written.append(typed_dict(name, own, schema["description"], f"kernel.{SHARED}"))
         else:
             written.append(text)
     body = "".join(f"\n\n{text}\n" for text in written)
@@ -249,7 +249,7 @@ def _lines(value: Any) -> Iterator[str]:
     yield from text.rstrip("\n").splitlines()
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Write every file whose text, or a part of it, follows from the code."""
     for path, text in files():
         path.write_text(text, encoding="utf-8")

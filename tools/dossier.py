@@ -23,7 +23,7 @@ ABOUT = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the dossier. Return 0, or 2 if there is no such match or viewer."""
-    parser = argparse.ArgumentParser(prog="run dossier", description=ABOUT)
+    parser = argparse.ArgumentParser(prog="./run dossier", description=ABOUT)
     parser.add_argument("match", metavar="MATCH", help="the id of a match")
     parser.add_argument("--to", type=Path, metavar="FILE", help="the file to write (default: the standard output)")
     parser.add_argument(

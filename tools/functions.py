@@ -24,7 +24,7 @@ class Unable(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the files of a server, or load the functions, and print what was done. Return 1 if this fails."""
-    parser = argparse.ArgumentParser(prog="run functions", description="Load the store's functions into a server of your own.")
+    parser = argparse.ArgumentParser(prog="./run functions", description="Load the store's functions into a server of your own.")
     parser.add_argument("url", nargs="?", help="URL of the server, such as redis://host:6379")
     parser.add_argument(
         "--with", dest="folder", type=Path, metavar="DIR", help="take the keeper and the names of commands from this folder"

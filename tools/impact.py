@@ -211,7 +211,7 @@ def _in_words(outcome: Outcome) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print what would change. Return 0 if nothing would change, 1 if something would, 2 if a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="run impact", description="Show what the present rules would change in recorded matches.")
+    parser = argparse.ArgumentParser(prog="./run impact", description="Show what the present rules would change in recorded matches.")
     parser.add_argument("records", nargs="+", type=Path, metavar="RECORDS", help="dossiers, records, archives, or folders of them")
     parser.add_argument("--json", action="store_true", help="print a JSON object for each match that would go otherwise")
     options = parser.parse_args(arguments)

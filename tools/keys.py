@@ -17,7 +17,7 @@ from tools.platform import add_data_option
 
 def main(arguments: list[str] | None = None) -> int:
     """Print every key; with `rotate`, make a new one first. Return 1 if there are no keys, 2 if they cannot be read or changed."""
-    parser = argparse.ArgumentParser(prog="run keys", description="Show the keys with which the server signs, or make a new one.")
+    parser = argparse.ArgumentParser(prog="./run keys", description="Show the keys with which the server signs, or make a new one.")
     parser.add_argument("command", nargs="?", choices=["rotate"], help="make a new key; the old private key is deleted")
     parser.add_argument("--name", default="", help="with rotate: a new name for the server, such as a domain of yours")
     parser.add_argument("--keys", type=Path, help="folder of the keys ($WARLEDGER_KEYS, or keys in the data folder)")

@@ -11,11 +11,11 @@ from service.api.openapi import described, in_yaml
 FILE = Path(__file__).resolve().parent.parent / "openapi.yaml"
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Write openapi.yaml. Return the exit status."""
-    parser = argparse.ArgumentParser(prog="run openapi", description="Write openapi.yaml from the code.")
+    parser = argparse.ArgumentParser(prog="./run openapi", description="Write openapi.yaml from the code.")
     parser.add_argument("--play", action="store_true", help="play a match first, and keep its answers as examples")
-    if parser.parse_args().play:
+    if parser.parse_args(arguments).play:
         from tools.examples import write  # it takes a service along
 
         print(f"{write()} examples are written.")

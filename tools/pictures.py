@@ -36,7 +36,7 @@ class Moment(NamedTuple):
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the pictures and print their sizes. Return 2 if there is no Chromium for images."""
-    parser = argparse.ArgumentParser(prog="run pictures", description="Draw every game at three moments, light and dark, wide and tall.")
+    parser = argparse.ArgumentParser(prog="./run pictures", description="Draw every game at three moments, light and dark, wide and tall.")
     parser.add_argument(
         "--to", type=Path, default=Path("build/pictures"), metavar="DIR", help="the folder of the pictures (default: build/pictures)"
     )

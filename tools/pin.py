@@ -80,7 +80,7 @@ def described(need: Need) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Pin the rules of a game, or list the needed revisions. Return 1 if this fails, or if needed rules are missing."""
-    parser = argparse.ArgumentParser(prog="run pin", description="Keep a copy of the present rules of a game before you change them.")
+    parser = argparse.ArgumentParser(prog="./run pin", description="Keep a copy of the present rules of a game before you change them.")
     parser.add_argument("game", nargs="?", choices=sorted(GAMES), metavar="GAME", help=", ".join(sorted(GAMES)))
     parser.add_argument("--needed", action="store_true", help="list the revisions that the matches of the store need")
     add_data_option(parser)

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 from events.due import QUICK
 from events.lifeline import end_with
+from events.modules import full_name, python_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until the service must have started or stopped
@@ -84,12 +85,7 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 def start(arguments: list[str], environment: dict[str, str]) -> Running:
     """Start `serve`. It ends when this process does, however that ends. Tests replace this function."""
-    command, null = [sys.executable, "-m", "service.supervisor.serve", *arguments], subprocess.DEVNULL
+    command, null = [sys.executable, "-m", full_name("service.supervisor.serve"), *arguments], subprocess.DEVNULL
     return subprocess.Popen(
         command, env=environment, stdin=null, stdout=null, start_new_session=True, preexec_fn=partial(end_with, os.getpid())
     )
-
-
-def python_environment() -> dict[str, str]:
-    """Return an environment in which Python finds the modules of this project from any folder."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}

@@ -6,7 +6,6 @@ import argparse
 import base64
 import gzip
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from service.http.settings import PYODIDE
+from service.http.settings import settings_from_environment
 from service.pages.pyodide import COMPRESSED, LIST, NAMES, VERSION, WASM
 
 PACKAGE = f"pyodide@{VERSION}"
@@ -32,10 +31,10 @@ class CannotFetch(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     """Fetch Pyodide and print where it is. Return 1 if this fails."""
-    parser = argparse.ArgumentParser(prog="run pyodide", description=ABOUT)
+    parser = argparse.ArgumentParser(prog="./run pyodide", description=ABOUT)
     parser.add_argument("--from", dest="file", type=Path, metavar="FILE", help=f"the package, if you ran `npm pack {PACKAGE}` elsewhere")
-    chosen = Path(os.environ.get("WARLEDGER_PYODIDE") or PYODIDE)
-    parser.add_argument("--to", type=Path, default=chosen, metavar="DIR", help="the folder ($WARLEDGER_PYODIDE, or .pyodide beside run)")
+    chosen = settings_from_environment().pyodide
+    parser.add_argument("--to", type=Path, default=chosen, metavar="DIR", help="the folder ($WARLEDGER_PYODIDE, or in the data folder)")
     options = parser.parse_args(arguments)
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ from tools.platform import Unable, add_data_option, opened
 
 def main(arguments: list[str] | None = None) -> int:
     """Rebuild, and print what was done. Return 1 if the store cannot be reached or something could not be repaired."""
-    parser = argparse.ArgumentParser(prog="run rebuild", description="Derive every projection again, also while a service runs.")
+    parser = argparse.ArgumentParser(prog="./run rebuild", description="Derive every projection again, also while a service runs.")
     add_data_option(parser)
     options = parser.parse_args(arguments)
     began = time.perf_counter()

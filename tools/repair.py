@@ -16,7 +16,7 @@ from tools.platform import Unable, add_data_option
 def main(arguments: list[str] | None = None) -> int:
     """Examine a store, repair it, and audit a sample. Return 0 if all is well, 1 after losses or findings, 2 if this is not possible."""
     parser = argparse.ArgumentParser(
-        prog="run repair",
+        prog="./run repair",
         description="Cut off and keep a damaged end of the store's file, compare the store with the journal, rebuild the projections, "
         "and audit a sample. The service must not run, except for --accept.",
     )

@@ -17,7 +17,7 @@ CLEAR = "\x1b[2J\x1b[H"
 
 def main(arguments: list[str] | None = None) -> int:
     """Show the versions that the commands on standard input ask for. Return 1 if the service gives no match."""
-    parser = argparse.ArgumentParser(prog="run replay", description="Step through a match in the terminal.", epilog=KEYS)
+    parser = argparse.ArgumentParser(prog="./run replay", description="Step through a match in the terminal.", epilog=KEYS)
     parser.add_argument("match", metavar="MATCH")
     parser.add_argument("--from", dest="start", type=int, default=1, metavar="N", help="the version to begin at (default: 1)")
     add_service_options(parser)

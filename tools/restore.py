@@ -15,7 +15,7 @@ from tools.platform import Unable, add_data_option
 def main(arguments: list[str] | None = None) -> int:
     """Restore a backup. Return 0 if all is well, 1 after losses or findings, 2 if this is not possible, 130 if interrupted."""
     parser = argparse.ArgumentParser(
-        prog="run restore", description="Check a backup, put it into a data folder that nothing uses, start it and audit a sample."
+        prog="./run restore", description="Check a backup, put it into a data folder that nothing uses, start it and audit a sample."
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="the folder of the backup")
     parser.add_argument("--replace", action="store_true", help="first move the present data of the folder to a folder replaced-… in it")

@@ -351,7 +351,7 @@ def _text(value: Any) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run every scenario of the files. Return 0 if all pass, 1 if one fails, 2 if a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="run scenarios", description="Run scenarios in the format of games/CONVENTIONS.md.")
+    parser = argparse.ArgumentParser(prog="./run scenarios", description="Run scenarios in the format of games/CONVENTIONS.md.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     passed = failed = unread = 0
     for path in parser.parse_args(arguments).files:

@@ -17,7 +17,7 @@ TEXT = "text/plain"
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the board. Return 1 if the service gives none."""
-    parser = argparse.ArgumentParser(prog="run show", description="Print the board of a match as text, from a running service.")
+    parser = argparse.ArgumentParser(prog="./run show", description="Print the board of a match as text, from a running service.")
     parser.add_argument("match", metavar="MATCH")
     parser.add_argument("--at", type=int, metavar="N", help="the version to show (default: the latest)")
     add_service_options(parser)

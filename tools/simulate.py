@@ -188,7 +188,7 @@ def row(name: str, level: str, wins: dict[str, Any]) -> str:
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options of the command line. Exit with 2 if a game, a level or the number of seats is wrong."""
     parser = argparse.ArgumentParser(
-        prog="run simulate", description="Play matches between levels of artificial players, without HTTP, on all cores."
+        prog="./run simulate", description="Play matches between levels of artificial players, without HTTP, on all cores."
     )
     parser.add_argument("game", choices=sorted(GAMES), metavar="GAME", help=", ".join(sorted(GAMES)))
     parser.add_argument("--seats", required=True, metavar="LEVEL,LEVEL", help=f"a level for each seat: {', '.join(LEVELS)}")

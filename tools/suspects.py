@@ -302,7 +302,7 @@ def as_text(answer: Answer) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the answers. Return 0 if nobody is suspicious, 1 if somebody is, 2 if a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="run suspects", description="Detect rigged dice and players who use hidden information.")
+    parser = argparse.ArgumentParser(prog="./run suspects", description="Detect rigged dice and players who use hidden information.")
     parser.add_argument("records", nargs="+", type=Path, metavar="RECORDS", help="dossiers, records, archives, or folders of them")
     parser.add_argument("--json", action="store_true", help="print a JSON object for each answer")
     options = parser.parse_args(arguments)

@@ -352,7 +352,7 @@ def laid_out(value: Any, indent: str = "") -> str:
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(
-        prog="run tune", description="Tune the weights that evaluate positions, and keep weights that win matches."
+        prog="./run tune", description="Tune the weights that evaluate positions, and keep weights that win matches."
     )
     parser.add_argument("game", choices=sorted(GAMES), metavar="GAME", help=", ".join(sorted(GAMES)))
     parser.add_argument("--seats", type=int, default=2, metavar="N", help="the number of seats (2)")

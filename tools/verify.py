@@ -34,7 +34,7 @@ class Unusable(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     """Verify and print the findings. Return 0 if there are none, 1 if there are, 2 if a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="run verify", description=ABOUT)
+    parser = argparse.ArgumentParser(prog="./run verify", description=ABOUT)
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a dossier, or a record from GET …/record")
     parser.add_argument("--key", action="append", default=[], metavar="VKEY", help="a key of the server that you have noted")
     parser.add_argument("--receipt", action="append", default=[], type=Path, metavar="FILE", help="a receipt that you have kept")

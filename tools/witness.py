@@ -25,6 +25,7 @@ from granian import Granian
 from granian.constants import Interfaces
 
 from events.keeping.durable import write
+from events.modules import full_name
 from evidence import checkpoints, cosigning, tiles, tree, witness
 from evidence.checkpoints import Checkpoint
 from evidence.notes import COSIGNATURE, ED25519, Malformed, SigningKey, VerifierKey, parse_vkey
@@ -352,7 +353,7 @@ def serve(options: argparse.Namespace) -> int:
     say(f"This witness signs with {key.verifier.vkey}")
     say(f"WARLEDGER_WITNESSES=http://{options.host}:{options.port} {key.verifier.vkey}")
     Granian(
-        "tools.witness:application",
+        full_name("tools.witness:application"),
         address=options.host,
         port=options.port,
         interface=Interfaces.WSGI,
@@ -387,7 +388,7 @@ def _folder(parser: argparse.ArgumentParser, logs: str) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Watch or serve. Return the exit status."""
-    parser: Any = argparse.ArgumentParser(prog="run witness", description="Watch the log of a server, or cosign it for others.")
+    parser: Any = argparse.ArgumentParser(prog="./run witness", description="Watch the log of a server, or cosign it for others.")
     modes = parser.add_subparsers(required=True)
     watching = modes.add_parser("watch", help="check repeatedly that the log of a server only grows")
     watching.add_argument("url", help="address of the server")

@@ -1,4 +1,4 @@
-"""Run one worker process with its sweep: `python -m workers.run --queues advance,think`."""
+"""Run one worker process with its sweep: `./run worker --queues advance,think`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NICER = 5  # the niceness of a worker for slow work
 
 def main(arguments: Sequence[str] | None = None, settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
     """Work until SIGTERM or SIGINT. Return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m workers.run", description="Run one worker until SIGTERM or SIGINT.")
+    parser = argparse.ArgumentParser(prog="./run worker", description="Run one worker until SIGTERM or SIGINT.")
     parser.add_argument(
         "--queues", type=queue_list, default=QUICK, metavar="LIST", help=f"which queues to take, by priority ({','.join(QUICK)})"
     )

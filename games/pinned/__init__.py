@@ -23,7 +23,7 @@ def folder_of(game: str, revision: int) -> Path:
 
 
 def package_of(game: str, revision: int) -> str:
-    """Return the package of a pinned revision."""
+    """Return the package of a pinned revision, as imports in a checkout name it."""
     return f"games.pinned.{game}.r{revision}"
 
 
@@ -40,4 +40,4 @@ def moved_back(game: str, revision: int, code: bytes) -> bytes:
 def earlier(game: str) -> Mapping[int, Game]:
     """Return the pinned revisions of a game."""
     numbers = sorted(int(folder.name[1:]) for folder in (FOLDER / game).glob("r*") if folder.name[1:].isdecimal())
-    return {number: importlib.import_module(package_of(game, number)).GAME for number in numbers}
+    return {number: importlib.import_module(f"{__name__}.{game}.r{number}").GAME for number in numbers}

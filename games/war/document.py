@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-import games.kernel
+from games import kernel
 
 
 class Options(TypedDict):
@@ -48,7 +48,7 @@ class Turn(TypedDict):
 Attack = TypedDict("Attack", {"from": str, "units": int, "rolls": int})
 
 
-class State(games.kernel.Shared):
+class State(kernel.Shared):
     """The state of a match of War!"""
 
     options: Options
@@ -68,4 +68,4 @@ class State(games.kernel.Shared):
     eliminated: list[str]
 
 
-Match = games.kernel.Match[State]
+Match = kernel.Match[State]

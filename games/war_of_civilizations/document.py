@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-import games.kernel
+from games import kernel
 
 
 class Options(TypedDict):
@@ -149,7 +149,7 @@ class Blockade(TypedDict):
 Ransom = TypedDict("Ransom", {"from": str, "to": str, "at": str, "offer": dict[str, int], "note": str | None})
 
 
-class State(games.kernel.Shared):
+class State(kernel.Shared):
     """The state of a match of War of Civilizations."""
 
     options: Options
@@ -169,4 +169,4 @@ class State(games.kernel.Shared):
     offers: int
 
 
-Match = games.kernel.Match[State]
+Match = kernel.Match[State]

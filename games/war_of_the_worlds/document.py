@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-import games.kernel
+from games import kernel
 
 
 class Options(TypedDict):
@@ -58,7 +58,7 @@ class Side(TypedDict):
     offer_deck: list[str]
 
 
-class State(games.kernel.Shared):
+class State(kernel.Shared):
     """The state of a match of War of the Worlds: The New Wave."""
 
     options: Options
@@ -73,4 +73,4 @@ class State(games.kernel.Shared):
     sides: dict[str, Side]
 
 
-Match = games.kernel.Match[State]
+Match = kernel.Match[State]

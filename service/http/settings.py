@@ -17,7 +17,6 @@ BODIES = 64  # request bodies that a process reads at the same time
 ANSWERS = 64  # large answers that it sends at the same time
 AUDITS = 8  # audits that wait or run
 DRAWINGS = 16  # drawings that wait or run
-PYODIDE = Path(__file__).parents[2] / ".pyodide"  # where `./run pyodide` puts it
 SHARE = 8  # of bodies or answers: the share of a caller once half of them are taken
 
 LONGEST_KEY = 200
@@ -47,7 +46,7 @@ class Settings(NamedTuple):
     log_requests: bool = True
     trusted_proxies: tuple[Network, ...] = ()
     limits: Mapping[str, int] = AMOUNTS
-    pyodide: Path = PYODIDE
+    pyodide: Path = Path("data/pyodide")
 
 
 def settings_from_environment() -> Settings:
@@ -74,7 +73,7 @@ def settings_from_environment() -> Settings:
         log_requests=env.bool("WARLEDGER_LOG_REQUESTS", default.log_requests),
         trusted_proxies=_trusted_proxies(env),
         limits=_limits(env),
-        pyodide=env.path("WARLEDGER_PYODIDE", default.pyodide),
+        pyodide=env.path("WARLEDGER_PYODIDE", env.path("WARLEDGER_DATA", default.pyodide.parent) / default.pyodide.name),
     )
 
 

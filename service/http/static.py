@@ -9,7 +9,6 @@ from typing import Protocol
 
 from flask import Flask, Response, abort, request
 
-import web
 from games.kernel import Game
 from service.http.middleware import info_of
 from service.http.responses import SVG, empty_response, names_tag
@@ -19,6 +18,7 @@ KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css"
 FOREVER = "public, max-age=31536000, immutable"
 CRESTS = "crests.css"
 ICON = "icon.svg"
+STATIC = Path(__file__).parents[2] / "web" / "static"
 VERIFIER = Path(__file__).parents[2] / "verify" / "verify.mjs"  # the file that people run with Node
 
 
@@ -26,8 +26,7 @@ class Files:
     """The static files by name. `folder`: the path of all of them, with the mark of their content."""
 
     def __init__(self, games: Mapping[str, Game]) -> None:
-        folder = Path(next(iter(web.__path__))) / "static"
-        self._files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in KINDS}
+        self._files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in KINDS}
         self._files[VERIFIER.name] = VERIFIER.read_bytes()
         self._files[CRESTS] = "".join([crest_style(game) for game in games.values()]).encode()
         self.mark = mark_of(self._files)

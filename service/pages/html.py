@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import jinja2
 from flask import Response, request
 
-import web
 from games.kernel import Game
 from games.picture import picture
 from service.api.operations import problem_of
@@ -28,7 +27,7 @@ POLICY = (
 )
 
 _templates = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(Path(next(iter(web.__path__))) / "pages"),
+    loader=jinja2.FileSystemLoader(Path(__file__).parents[2] / "web" / "pages"),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,

@@ -11,12 +11,10 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from flask import Response, abort, request
 
-import games
-import record
-import table
-import web
+from record.rules import code_of
 from service.http.responses import GZIPPED, empty_response, names_tag, takes
 
+ROOT = Path(__file__).parents[2]
 VERSION = "314.0.7"
 LIST = "package.json"
 WASM = "pyodide.asm.wasm"
@@ -47,9 +45,8 @@ class Pyodide:
     """The files that the worker loads, by name. They share one mark in their addresses, a digest of their contents."""
 
     def __init__(self, fetched: Path) -> None:
-        worker = Path(next(iter(web.__path__))) / "worker" / WORKER
         self._fetched = fetched
-        self._made = {WORKER: worker.read_bytes(), RULES: rules_archive()}
+        self._made = {WORKER: (ROOT / "web" / "worker" / WORKER).read_bytes(), RULES: rules_archive()}
         self.mark = sha256(repr((VERSION, sorted(self._made.items()))).encode()).hexdigest()[:12]
         self.folder = f"/pyodide/{self.mark}"
 
@@ -92,15 +89,12 @@ def rules_archive() -> bytes:
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for name, path in sorted(_modules()):
-            archive.writestr(ZipInfo(name), path.read_bytes(), ZIP_DEFLATED)
+            archive.writestr(ZipInfo(name), code_of(path), ZIP_DEFLATED)
     return buffer.getvalue()
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
     """Yield the name and the path of each file of the zip. All files that the content hash of the rules covers are among them."""
-    for package in (games, table):
-        folder = Path(next(iter(package.__path__)))
-        for pattern in _RULES:
-            yield from ((f"{package.__name__}/{path.relative_to(folder).as_posix()}", path) for path in folder.rglob(pattern))
-    folder = Path(next(iter(record.__path__)))
-    yield from ((f"record/{name}.py", folder / f"{name}.py") for name in _CORE)
+    found = [path for folder in ("games", "table") for pattern in _RULES for path in (ROOT / folder).rglob(pattern)]
+    found += [ROOT / "record" / f"{name}.py" for name in _CORE]
+    yield from ((path.relative_to(ROOT).as_posix(), path) for path in found)

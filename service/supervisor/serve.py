@@ -30,8 +30,9 @@ from environs import EnvError
 
 from events.accounts import new_admin_key
 from events.due import ADVANCE, DEADLINE, QUICK, SLOW, queue_list
-from events.keeping import embedded, erasing, losses, stand_in
+from events.keeping import aof, embedded, erasing, losses, stand_in
 from events.lifeline import is_alive
+from events.modules import full_name, python_environment
 from events.notary import signer
 from events.platform import check_store
 from events.platform import settings_from_environment as platform_settings
@@ -40,7 +41,7 @@ from events.telemetry import exposition
 from service.http.connections import allowed
 from service.http.settings import ADMIN_KEY, WRONG_ADMIN_KEY, settings_from_environment
 from service.supervisor.forking import FORKS, Errand, prepare
-from service.supervisor.supervision import ROOT, Bell, Child, Guard, Look, Process, begin_command, child, end, ending, say, start
+from service.supervisor.supervision import Bell, Child, Guard, Look, Process, begin_command, child, end, ending, say, start
 from service.supervisor.web import BACKLOG
 
 GRACE = 2.0  # seconds for the web and the workers to end
@@ -49,7 +50,7 @@ TICKS = (0.1, 1.0)  # the least and the most seconds between two looks, unless a
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
 FASTEST = 1e9  # bytes a second that the fastest disk writes
-WEB, WORKER, JOURNAL = "service.supervisor.web", "workers.run", "workers.journal"
+WEB, WORKER, JOURNAL = map(full_name, ("service.supervisor.web", "workers.run", "workers.journal"))
 
 
 class Unable(Exception):
@@ -114,7 +115,7 @@ class Disk:
         if self.link is None or stand_in.can_write(self.data / embedded.STORE):
             self._lead_to(embedded.socket_of((self.data / embedded.STORE).resolve()))
             if embedded.has_failed(self.data, embedded.STORE):
-                return begin_command([sys.executable, "-m", "events.keeping.aof", str(self.data / embedded.STORE)], environment, None)
+                return begin_command([sys.executable, "-m", aof.__name__, str(self.data / embedded.STORE)], environment, None)
             self.store = embedded.launch(self.data, embedded.STORE, fsync, self.writable, GRACE / 4, self._prepare).process
             return self.store
         say("The disk of the store cannot be written; a copy in memory answers reads.")
@@ -380,12 +381,12 @@ def family_of(host: str) -> socket.AddressFamily:
 
 def child_environment(options: argparse.Namespace) -> dict[str, str]:
     """Return the environment of every child: that of this process, the folders of the code and of the metrics, and the admin key."""
-    fixed = {"WARLEDGER_DATA": str(options.data), "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+    fixed = {"WARLEDGER_DATA": str(options.data), "PYTHONUNBUFFERED": "1"}
     metrics = options.data / "metrics"  # every process writes here, and /metrics adds them up
     shutil.rmtree(metrics, ignore_errors=True)
     with contextlib.suppress(OSError):
         metrics.mkdir()
-    environment = {exposition.SETTING: str(metrics), **os.environ, **fixed}
+    environment = {exposition.SETTING: str(metrics), **python_environment(), **fixed}
     if not environment.get("WARLEDGER_ADMIN_KEY"):
         environment["WARLEDGER_ADMIN_KEY"] = admin_key(options.data / "admin.key")
     return environment

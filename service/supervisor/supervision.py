@@ -20,7 +20,6 @@ from events.keeping import embedded
 from events.lifeline import end_with
 from service.supervisor.forking import FORKS, Forked, Heart, fork_module
 
-ROOT = Path(__file__).resolve().parents[2]
 PROC = Path("/proc")
 STEADY = 10.0
 AGAIN = 1.0  # seconds from a failed check to the next
@@ -186,7 +185,7 @@ def child(
     if not forks:
         return Child(name, partial(begin_command, [sys.executable, "-m", module, *arguments], environment, log, files), log)
     heart = Heart()
-    return Child(name, partial(fork_module, module, arguments, environment, partial(output_of, log), ROOT, heart), log, heart)
+    return Child(name, partial(fork_module, module, arguments, environment, partial(output_of, log), Path(), heart), log, heart)
 
 
 def output_of(log: Path | None) -> tuple[int, int]:
@@ -225,7 +224,6 @@ def begin_command(command: list[str], environment: dict[str, str], log: Path | N
         return subprocess.Popen(
             command,
             env=environment,
-            cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

@@ -20,6 +20,7 @@ from granian._granian import ListenerSpec, RSGIWorker, SocketHolder, WorkerSigna
 from granian.http import HTTP1Settings
 from granian.log import LogLevels, configure_logging
 
+from events.modules import full_name
 from events.platform import Platform, open_platform
 from events.timing.pulse import WEB
 from service.app import create_app
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
     parser.add_argument("--file", type=int, help="number of an open file that already listens, in place of an address")
     parser.add_argument(
-        "--application", default="service.supervisor.web:application", help="what makes the application, as MODULE:FUNCTION"
+        "--application", default=full_name("service.supervisor.web:application"), help="what makes the application, as MODULE:FUNCTION"
     )
     options = parser.parse_args(arguments)
     settings = settings_from_environment()

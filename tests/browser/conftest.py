@@ -13,6 +13,7 @@ import pytest
 import requests
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from service.http.settings import settings_from_environment
 from tools import browsers, private
 
 PATIENCE = 30_000  # milliseconds until something must have happened, on a machine that is busy
@@ -38,7 +39,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
-    with private.service(tmp_path_factory.mktemp("browser") / "data", "--web", "1", "--workers", "1") as running:
+    environment = {"WARLEDGER_PYODIDE": str(settings_from_environment().pyodide.resolve())}  # of the checkout, if it was fetched
+    with private.service(tmp_path_factory.mktemp("browser") / "data", "--web", "1", "--workers", "1", environment=environment) as running:
         yield running
 
 

@@ -141,7 +141,7 @@ def test_a_match_of_default_actions_ends(pebbles: Game) -> None:
 
 def test_its_document_can_be_written_and_the_game_plays_with_it(folder: Path, pebbles: Game) -> None:
     text = written(pebbles)
-    assert "class State(games.kernel.Shared):" in text
+    assert "class State(kernel.Shared):" in text
     assert "heap: int" in text
     (folder / "document.py").write_text(text, encoding="utf-8")
     again = load()

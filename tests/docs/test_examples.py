@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from events.modules import python_environment
 from service.supervisor.serve import what_is_missing
 from tests.conftest import within
 from tools import private
@@ -48,7 +49,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with private.service(data, *private.SMALL):
-        environment = {**private.python_environment(), "WARLEDGER_DATA": str(data), "WARLEDGER_LOG_REQUESTS": "0"}
+        environment = {**python_environment(), "WARLEDGER_DATA": str(data), "WARLEDGER_LOG_REQUESTS": "0"}
         command = [sys.executable, "-m", "service.supervisor.web", "--port", str(port), "--application", "tests.docs.grown:create"]
         web = subprocess.Popen(command, env=environment, cwd=private.ROOT)
         try:

@@ -11,8 +11,8 @@ import orjson
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from events.modules import python_environment
 from events.telemetry import exposition, metrics
-from tools.private import python_environment
 
 OTHER = """
 import sys

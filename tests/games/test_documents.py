@@ -45,7 +45,7 @@ def test_objects_of_one_name_are_one_class_only_if_their_fields_are_the_same():
 def test_what_all_games_have_is_inherited_unless_a_game_has_an_outcome_of_its_own():
     game = GAMES["war"]
     assert "class Outcome" not in written(game)
-    assert "class State(games.kernel.Shared):" in written(game)
+    assert "class State(kernel.Shared):" in written(game)
     scores = game.document.schema["properties"]["outcome"]
     other = {
         **scores,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from events.modules import python_environment
 from service.supervisor.forking import FORKS
 from tests.conftest import within
-from tools import private
 from tools.processes import lives
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
@@ -40,7 +40,7 @@ def fork(*arguments, heart=None):
 
 def run(log: Path, script: str) -> str:
     """Run a script in a process that has one thread, as pytest has not. Return what it prints."""
-    done = subprocess.run(command(log, script), env=private.python_environment(), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command(log, script), env=python_environment(), capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -101,7 +101,7 @@ print(process.wait(), process.poll())
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_a_fork_ends_with_its_parent(log: Path, stopped: bool) -> None:
-    parent = subprocess.Popen(command(log, "fork('wait')\nsignal.pause()"), env=private.python_environment(), stdout=subprocess.DEVNULL)
+    parent = subprocess.Popen(command(log, "fork('wait')\nsignal.pause()"), env=python_environment(), stdout=subprocess.DEVNULL)
     (fork,) = within(30, lambda: log.exists() and found(log))
     if stopped:
         os.kill(fork["pid"], signal.SIGSTOP)

@@ -20,13 +20,14 @@ import redis
 
 from events import accounts, play
 from events.keeping import aof, backup, embedded, journal, losses
+from events.modules import python_environment
 from events.notary import highwater, sequencing, server_log
 from events.platform import Settings, open_platform
 from games import GAMES
 from tests.conftest import within
 from tests.whole.test_commands import run, run_anew
 from tools import backup as backup_command
-from tools import private, repair, restore
+from tools import repair, restore
 
 ANN = "p" + "a" * 16
 
@@ -196,7 +197,7 @@ def test_a_backup_that_is_killed_leaves_nothing_that_looks_like_one(tmp_path: Pa
         (data / embedded.STORE / "large").write_bytes(bytes(200_000_000))
         for _ in range(2):
             command = [sys.executable, "-m", "tools.backup", str(target), "--data", str(data)]
-            process = subprocess.Popen(command, cwd="/", env=private.python_environment(), stdout=subprocess.DEVNULL)
+            process = subprocess.Popen(command, cwd="/", env=python_environment(), stdout=subprocess.DEVNULL)
             draft = tmp_path / ".backup.unfinished"
             within(20, lambda draft=draft: draft.exists())
             process.send_signal(signal.SIGKILL)

@@ -39,7 +39,13 @@ def test_workers_with_compiled_modules_are_no_forks_of_a_process_that_has_others
 def place(tmp_path: Path) -> Path:
     """Return a folder with `run`, two sources, and a Python that prints its path instead of running anything."""
     shutil.copy(compiling.ROOT / "run", tmp_path)
-    for name, text in {"games/a.py": "", "players/b.json": "{}", "requirements.txt": "", ".venv/bin/python": PYTHON}.items():
+    for name, text in {
+        "games/a.py": "",
+        "players/b.json": "{}",
+        "requirements.txt": "",
+        ".venv/bin/python": PYTHON,
+        "warledger/commands.txt": "  ./run simulate\n  ./run serve\n  ./run audit\n",
+    }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / ".venv/bin/python").chmod(0o755)

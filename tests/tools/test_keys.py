@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from events.modules import python_environment
 from events.notary import signer
 from events.notary.signer import PRIVATE
-from tools import private
 from tools.keys import main
 
 
@@ -59,7 +59,7 @@ def test_rotate_makes_the_first_key_and_what_cannot_be_done_is_said(tmp_path: Pa
 def test_serve_does_not_start_with_keys_of_another_name_and_says_why(tmp_path: Path) -> None:
     signer.opened(tmp_path / "keys", "games.example.org")
     command = [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(tmp_path)]
-    environment = {**private.python_environment(), "WARLEDGER_NAME": "another"}
+    environment = {**python_environment(), "WARLEDGER_NAME": "another"}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert "belong to games.example.org, not to another" in ended.stderr

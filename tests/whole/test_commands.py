@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from events.modules import python_environment
 from games import GAMES
 from tests import forks
 from tests.whole.conftest import Client, until
@@ -27,7 +28,7 @@ def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def run_anew(*words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     """Run a command to its end, in a folder that is not the project's, as `./run` does. Each command runs so at least once."""
     command = [sys.executable, "-m", f"tools.{words[0]}", *words[1:]]
-    return subprocess.run(command, cwd="/", env=private.python_environment(), input=typed, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd="/", env=python_environment(), input=typed, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +218,7 @@ def test_replay_steps_through_the_match(place: private.Place, match: str) -> Non
 def test_replay_works_in_a_terminal(place: private.Place, match: str) -> None:
     parent, child = pty.openpty()
     command = [sys.executable, "-m", "tools.replay", match, "--as", "red", "--from", "20", "--data", str(place.data)]
-    process = subprocess.Popen(command, cwd="/", env=private.python_environment(), stdin=child, stdout=child, stderr=child)
+    process = subprocess.Popen(command, cwd="/", env=python_environment(), stdin=child, stdout=child, stderr=child)
     os.close(child)
     try:
         for typed, version in ((None, 20), ("", 21), ("n", 22), ("b", 21), ("7", 7)):
@@ -271,12 +272,13 @@ def test_run_lists_the_commands_and_refuses_others() -> None:
 def test_run_names_what_is_missing_on_a_machine_without_python(tmp_path: Path) -> None:
     alone = tmp_path / "warledger"
     alone.mkdir()
-    for name in ("run", "requirements.txt"):
+    for name in ("run", "requirements.txt", "warledger/commands.txt"):
+        (alone / name).parent.mkdir(exist_ok=True)
         (alone / name).write_bytes((private.ROOT / name).read_bytes())
     (alone / "run").chmod(0o755)
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name in ("cksum", "dirname", "cat"):
+    for name in ("cksum", "dirname", "cat", "grep"):
         (tools / name).symlink_to(f"/usr/bin/{name}")
     ended = subprocess.run(["/bin/sh", alone / "run", "serve"], env={"PATH": str(tools)}, capture_output=True, text=True)
     assert ended.returncode == 1

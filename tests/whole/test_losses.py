@@ -10,6 +10,7 @@ import pytest
 import requests
 
 from events.keeping import aof, embedded, journal, losses
+from events.modules import python_environment
 from tests.events.test_aof import longer
 from tests.whole.conftest import Client, kill, until
 from tests.whole.test_commands import run
@@ -97,7 +98,7 @@ def test_a_store_that_must_not_be_cut_by_itself_waits_for_an_operator(
     file.write_bytes(content[:-3] + more)
     command = [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(tmp_path / "data")]
     capfd.readouterr()
-    process = subprocess.Popen(command, env=private.python_environment(), start_new_session=True)
+    process = subprocess.Popen(command, env=python_environment(), start_new_session=True)
     try:
         hear(
             capfd,

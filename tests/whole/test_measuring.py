@@ -18,8 +18,8 @@ from benchmarks import load, peers
 from benchmarks.load import Conversation, Lines, request
 from benchmarks.pairs import Figure, figure, interleaved
 from benchmarks.place import Run
+from events.modules import python_environment
 from tests.whole.conftest import until
-from tools import private
 from tools.processes import family, lives
 from tools.simulate import Plan, interval, play
 from tools.words import phrase
@@ -37,7 +37,7 @@ BENCH = [sys.executable, "-m", "benchmarks", "--pairs", "1", "--seconds", "0.2"]
 def test_bench_prints_every_figure_with_its_spread_and_its_target(part: str, name: str, target: str, tmp_path: Path) -> None:
     output = tmp_path / "bench.json"
     command = [*BENCH, "--matches", "40", "--turns", "8", "--crowd", "5", part, "--json", str(output)]
-    ended = subprocess.run(command, cwd="/", env=private.python_environment(), capture_output=True, text=True)
+    ended = subprocess.run(command, cwd="/", env=python_environment(), capture_output=True, text=True)
     assert output.exists(), ended.stderr
     report = json.loads(output.read_text())
     assert report["machine"]["cores"] >= 1
@@ -51,7 +51,7 @@ def test_bench_prints_every_figure_with_its_spread_and_its_target(part: str, nam
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills the children of a killed process")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_bench_that_is_ended_leaves_nothing_running(number: signal.Signals, tmp_path: Path) -> None:
-    environment = {**private.python_environment(), "TMPDIR": str(tmp_path)}
+    environment = {**python_environment(), "TMPDIR": str(tmp_path)}
     command = [*BENCH, "fair", "--json", str(tmp_path / "bench.json")]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None

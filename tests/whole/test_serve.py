@@ -24,6 +24,7 @@ import requests
 
 from events.due import QUICK
 from events.keeping import embedded
+from events.modules import python_environment
 from events.store import library
 from events.telemetry.exposition import EVERY
 from games import GAMES
@@ -325,7 +326,7 @@ def test_sigterm_is_heeded_within_three_seconds_while_the_store(moment: str, tmp
     data = tmp_path / "data"
     if moment == "at the first start":
         command = [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(data)]
-        process = subprocess.Popen(command, cwd=private.ROOT, env={**private.python_environment(), **slow_store}, start_new_session=True)
+        process = subprocess.Popen(command, cwd=private.ROOT, env={**python_environment(), **slow_store}, start_new_session=True)
         until(lambda: any("workers.run" in child.command for child in family(process.pid)))
     else:
         place = private.started(data, *private.SMALL, environment=slow_store)

@@ -19,11 +19,12 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from events.due import KINDS, Owed, split
+from events.modules import full_name
 from events.store.client import queue_client, queue_errors
 from events.telemetry import metrics
 from events.timing.clock import Clock
 
-TICKET = "workers.jobs.work"
+TICKET = full_name("workers.jobs.work")
 """The function that a ticket calls, with its kind. RQ may call no other function."""
 
 LARGEST = 1 << 53  # integers from here on are not exact in Lua
