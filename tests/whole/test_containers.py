@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -27,6 +26,7 @@ from events.store import library
 from events.store.client import answers
 from tests.conftest import ALL_GAMES, within
 from tools import functions
+from warledger.__main__ import module_of, usage
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -34,6 +34,7 @@ SERVICES = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 (CHECK,) = re.findall(r"^HEALTHCHECK .*\n +CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "warledger"}
 DIGEST = re.compile(r"[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}")
+COMMANDS = set(re.findall(r"^  \./run ([a-z]+)", usage().partition("\nTo work on")[0], re.MULTILINE))
 CODE = "\n".join(file.read_text() for place in ("events", "service", "workers", "tools") for file in (ROOT / place).rglob("*.py"))
 
 
@@ -49,21 +50,21 @@ def settings() -> set[str]:
     return named.union(*(service.get("environment", {}) for service in SERVICES.values()))
 
 
-def test_the_image_copies_every_package_that_it_runs_and_nothing_that_is_missing() -> None:
-    copied = {source for line in re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE) for source in line.split()}
+def test_the_image_installs_the_wheel_and_copies_nothing_that_is_missing() -> None:
+    copied = {source for line in re.findall(r"^COPY ([^-\n].*) \S+$", DOCKERFILE, re.MULTILINE) for source in line.split()}
     assert [source for source in copied if not (ROOT / source).exists()] == []
-    assert copied >= {"games", "events", "service", "workers", "requirements.txt"}
+    assert "pip install --no-cache-dir --no-deps --no-index /wheel/*.whl" in DOCKERFILE.rpartition("FROM ")[2]
 
 
 @pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_every_command_starts_a_module_that_exists(command: list[str]) -> None:
-    assert command[:2] == ["python", "-m"]
-    assert importlib.util.find_spec(command[2]) is not None
+def test_every_command_is_one_of_the_wheel(command: list[str]) -> None:
+    assert command[0] == "warledger"
+    assert command[1] in COMMANDS
 
 
-@pytest.mark.parametrize("option", sorted({(command[2], word) for command in commands() for word in command if word.startswith("--")}))
-def test_every_option_is_one_of_its_module(option: tuple[str, str]) -> None:
-    assert f'"{option[1]}"' in known_options(option[0])
+@pytest.mark.parametrize("option", sorted({(command[1], word) for command in commands() for word in command if word.startswith("--")}))
+def test_every_option_is_one_of_its_command(option: tuple[str, str]) -> None:
+    assert f'"{option[1]}"' in known_options(module_of(option[0]))
 
 
 def known_options(module: str) -> str:
@@ -83,7 +84,7 @@ def test_nothing_runs_as_root_and_the_image_has_a_health_check() -> None:
 
 
 def test_images_are_pinned_by_digest_and_ours_is_built_once() -> None:
-    (base,) = re.findall("^FROM (.*)$", DOCKERFILE, re.MULTILINE)
+    (base,) = {image.removesuffix(" AS wheel") for image in re.findall("^FROM (.*)$", DOCKERFILE, re.MULTILINE)}
     for image in (base, *(service["image"] for name, service in SERVICES.items() if name not in OURS)):
         assert DIGEST.fullmatch(image)
     (builder,) = [name for name, service in SERVICES.items() if "build" in service]
@@ -140,7 +141,7 @@ def composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
     """The folder /keys of the composition, and the address of a server that runs with the command of its store."""
     keys, path = tmp_path / "keys", tmp_path / "redis.sock"
     monkeypatch.setenv("WARLEDGER_STORE_PASSWORD", PASSWORD)
-    assert functions.main([word.replace("/keys", str(keys)) for word in SERVICES["settle"]["command"][3:]]) == 0
+    assert functions.main([word.replace("/keys", str(keys)) for word in SERVICES["settle"]["command"][2:]]) == 0
     _, *options = [word.replace("/keys", str(keys)) for word in SERVICES["redis"]["command"]]
     server = subprocess.Popen(
         [embedded.binary(), *options, "--port", "0", "--unixsocket", str(path), "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
@@ -154,7 +155,7 @@ def composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
 def load(address: str, keys: Path) -> int:
     """Run the command of the composition that loads the functions."""
     words = {"redis://redis:6379": f"unix://{address}", "/keys": str(keys)}
-    return functions.main([words.get(word, word) for word in SERVICES["functions"]["command"][3:]])
+    return functions.main([words.get(word, word) for word in SERVICES["functions"]["command"][2:]])
 
 
 def test_the_store_of_the_composition_lets_the_service_call_functions_and_nobody_else_enter(
@@ -215,7 +216,7 @@ def parts(composed: tuple[Path, str], tmp_path: Path) -> Iterator[dict[str, Part
             command = [word.replace("0.0.0.0:9100", f"127.0.0.1:{port}") for word in SERVICES[name]["command"][1:]]
             if name == "web":
                 command += ["--port", str(port), "--web", "1"]
-            process = stack.enter_context(running([sys.executable, *command], {**settings, "WARLEDGER_DATA": str(data)}))
+            process = stack.enter_context(running([sys.executable, "-m", "warledger", *command], {**settings, "WARLEDGER_DATA": str(data)}))
             found[name] = Part(name, process, port)
         yield found
 

@@ -20,6 +20,7 @@ from benchmarks.peers import installed
 from service.api.routes import OPERATIONS
 from tests.whole.test_containers import CODE, DIGEST, DOCKERFILE, SERVICES, known_options, option
 from tools import functions
+from warledger.__main__ import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples/kubernetes"
@@ -59,9 +60,9 @@ def test_images_are_pinned_and_ours_is_named_in_one_place() -> None:
         assert one["image"] == "warledger" or DIGEST.fullmatch(one["image"])
 
 
-@pytest.mark.parametrize("one", [one for _, one in containers() if one["command"][0] == "python"], ids=lambda one: one["name"])
+@pytest.mark.parametrize("one", [one for _, one in containers() if one["command"][0] == "warledger"], ids=lambda one: one["name"])
 def test_every_command_and_option_exists(one: dict[str, Any]) -> None:
-    module = one["command"][2]
+    module = module_of(one["command"][1])
     assert importlib.util.find_spec(module) is not None
     for word in one["command"]:
         assert not word.startswith("--") or f'"{word}"' in known_options(module)
@@ -228,8 +229,9 @@ def unit() -> dict[str, list[str]]:
 
 def test_the_unit_starts_the_service_with_options_that_exist() -> None:
     (command,) = unit()["ExecStart"]
-    python, _, module, *words = command.split()
-    assert python == f"{unit()['WorkingDirectory'][0]}/.venv/bin/python"
+    program, name, *words = command.split()
+    module = module_of(name)
+    assert program == "/srv/warledger/bin/warledger"
     assert importlib.util.find_spec(module) is not None
     assert all(f'"{word}"' in known_options(module) for word in words if word.startswith("--"))
     assert option({"command": words}, "--data") == f"/var/lib/{unit()['StateDirectory'][0]}"
@@ -239,7 +241,7 @@ def test_the_unit_starts_the_service_with_options_that_exist() -> None:
 @pytest.mark.skipif(SYSTEMD is None, reason="systemd-analyze is not installed")
 def test_systemd_understands_the_unit_and_finds_it_well_confined(tmp_path: Path) -> None:
     file = tmp_path / UNIT.name
-    file.write_text(UNIT.read_text().replace("/srv/warledger/.venv/bin/python", sys.executable))
+    file.write_text(UNIT.read_text().replace("/srv/warledger/bin/warledger", sys.executable))
     assert complaints(file) == []
     file.write_text(file.read_text().replace("KillMode=mixed", "KillMode=some"))
     assert len(complaints(file)) == 1
