@@ -33,7 +33,7 @@ def test_imports_keep_to_the_layers() -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("listed", ["requirements.txt", "requirements-dev.txt", "requirements-mutate.txt", "requirements-pip.txt"])
+@pytest.mark.parametrize("listed", sorted(path.name for path in ROOT.glob("requirements*.txt")))
 def test_every_pinned_package_has_hashes_and_no_address(listed: str) -> None:
     text = (ROOT / listed).read_text()
     for block in re.split(r"\n(?=[a-z])", text.split("\n", 2)[2]):
@@ -46,7 +46,9 @@ def test_the_pinned_lists_have_every_declared_package() -> None:
     wanted = PROJECT["project"]["dependencies"]
     assert missing(wanted, "requirements.txt") == []
     groups = PROJECT["dependency-groups"]
-    assert missing(wanted + groups["dev"], "requirements-dev.txt") == []
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert missing([*wanted, *groups["dev"], *(package for extra in extras.values() for package in extra)], "requirements-dev.txt") == []
+    assert missing(groups["release"] + PROJECT["build-system"]["requires"], "requirements-release.txt") == []
     assert missing(wanted + groups["dev"] + groups["mutate"], "requirements-mutate.txt") == []
 
 
