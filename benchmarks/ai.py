@@ -6,17 +6,17 @@ rules, only the other figures are measured.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from contextlib import ExitStack
 
 from benchmarks.pairs import Figure, figure, ratios
 from benchmarks.peers import python_peer, side
 from benchmarks.place import Run
+from events.modules import STAMP, compiled_folder, stamp
 from games import GAMES
 from tools.private import ROOT
 
-COMPILED = ROOT / ".compiled"
+COMPILED = compiled_folder()
 SEARCHES = {"expert": "the level expert", "copies": "expert on whole copies", "textbook": "textbook search to the end"}
 
 
@@ -57,9 +57,8 @@ def measured(run: Run) -> list[Figure]:
 
 def is_compiled() -> bool:
     """Return True if the present rules are compiled. Otherwise print a note."""
-    stamp = COMPILED / "stamp"
-    now = subprocess.run([str(ROOT / "run"), "checksum"], check=True, capture_output=True, text=True).stdout
-    if stamp.exists() and stamp.read_text().strip() == now.strip():
+    made = COMPILED / STAMP
+    if made.exists() and made.read_text() == stamp():
         return True
     print("The rules are not compiled (./run compile), so only plain Python is measured.", file=sys.stderr)
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -9,10 +10,12 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from events.modules import full_name
+from events.modules import COMPILED, STAMP, compiled_folder, full_name, stamp, with_compiled
 
 _TEXT = (Path(__file__).parent / "commands.txt").read_text(encoding="utf-8")
 _ELSEWHERE = {"serve": "service.supervisor.serve", "worker": "workers.run"}
+_STARTING, _SEARCHING = ("serve", "demo"), ("worker", "simulate", "tune", "analyse")  # the commands that use compiled modules
+_RUN = "./run" if full_name("") == "" else "warledger"
 _CHECKOUT = "\nTo work on Warledger"  # where the commands begin that only a checkout has
 
 
@@ -29,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"There is no command {command}.", file=sys.stderr)
         print(usage(), end="", file=sys.stderr)
         return 2
+    use_compiled(command)
     try:
         run: Callable[[list[str]], int] = import_module(module_of(command)).main
     except ModuleNotFoundError as missing:
@@ -40,6 +44,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(rest)
 
 
+def use_compiled(command: str) -> None:
+    """Let a command that searches use compiled modules, if there are some of the present sources. Begin it again where they come first.
+
+    A service uses them in its workers only: what people do is decided, and audited, by plain Python.
+    """
+    folder = compiled_folder()
+    if command not in (*_STARTING, *_SEARCHING) or not (folder / STAMP).exists():
+        return
+    if (folder / STAMP).read_text(encoding="utf-8") != stamp():
+        os.environ.pop(COMPILED, None)
+        print(f"The rules have changed since they were compiled, so they run as plain Python; see {_RUN} compile.", file=sys.stderr)
+        return
+    os.environ[COMPILED] = str(folder)
+    if command in _SEARCHING and os.environ[COMPILED] not in sys.path:
+        os.execve(sys.executable, sys.orig_argv, with_compiled(os.environ, os.environ[COMPILED]))
+
+
 def module_of(command: str) -> str:
     """Return the module whose `main` runs a command."""
     return full_name(_ELSEWHERE.get(command, f"tools.{command}"))
@@ -47,7 +68,7 @@ def module_of(command: str) -> str:
 
 def usage() -> str:
     """Return the commands with a line about each. A wheel has those that need no checkout, and calls them by its own name."""
-    return _TEXT if full_name("") == "" else _TEXT.partition(_CHECKOUT)[0].replace("./run ", "warledger ")
+    return _TEXT if full_name("") == "" else _TEXT.partition(_CHECKOUT)[0].replace("./run", _RUN)
 
 
 def commands() -> set[str]:

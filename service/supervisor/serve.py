@@ -32,7 +32,7 @@ from events.accounts import new_admin_key
 from events.due import ADVANCE, DEADLINE, QUICK, SLOW, queue_list
 from events.keeping import aof, embedded, erasing, losses, stand_in
 from events.lifeline import is_alive
-from events.modules import full_name, python_environment
+from events.modules import COMPILED, full_name, python_environment, with_compiled
 from events.notary import signer
 from events.platform import check_store
 from events.platform import settings_from_environment as platform_settings
@@ -404,7 +404,7 @@ def web_children(host: str, port: int, number: int, environment: dict[str, str],
 
 def worker_children(queues: list[tuple[str, ...]], environment: dict[str, str], logs: Path | None) -> list[Child]:
     """Return a worker for each list of queues. Workers with compiled modules are no forks: this process has the modules uncompiled."""
-    forks = FORKS and not environment.get("WARLEDGER_COMPILED")
+    forks = FORKS and not environment.get(COMPILED)
     environment = worker_environment(environment)
     return [
         child(f"worker-{number}", WORKER, ("--queues", ",".join(kinds)), environment, logs, forks) for number, kinds in enumerate(queues, 1)
@@ -413,8 +413,8 @@ def worker_children(queues: list[tuple[str, ...]], environment: dict[str, str], 
 
 def worker_environment(environment: dict[str, str]) -> dict[str, str]:
     """Return the environment of the workers: that of every child, with the modules from `./run compile` first on Python's path."""
-    compiled = environment.get("WARLEDGER_COMPILED")
-    return {**environment, "PYTHONPATH": f"{compiled}{os.pathsep}{environment['PYTHONPATH']}"} if compiled else environment
+    compiled = environment.get(COMPILED)
+    return with_compiled(environment, compiled) if compiled else environment
 
 
 def admin_key(file: Path) -> str:

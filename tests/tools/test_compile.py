@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from pathlib import Path
+import os
 
 import pytest
 
+from events import modules
+from events.modules import COMPILED, SOURCES, STAMP, stamp
 from service.supervisor.forking import FORKS
 from service.supervisor.serve import worker_children, worker_environment
 from tools import compile as compiling
-
-PYTHON = '#!/bin/sh\n[ "$1" = -c ] || echo "$PYTHONPATH|${WARLEDGER_COMPILED:-}"\n'
+from warledger import __main__
 
 
 def test_the_rules_and_the_players_are_compiled_but_nothing_that_needs_its_own_place():
@@ -36,43 +35,56 @@ def test_workers_with_compiled_modules_are_no_forks_of_a_process_that_has_others
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """Return a folder with `run`, two sources, and a Python that prints its path instead of running anything."""
-    shutil.copy(compiling.ROOT / "run", tmp_path)
-    for name, text in {
-        "games/a.py": "",
-        "players/b.json": "{}",
-        "requirements.txt": "",
-        ".venv/bin/python": PYTHON,
-        "warledger/commands.txt": "  ./run simulate\n  ./run serve\n  ./run audit\n",
-    }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / ".venv/bin/python").chmod(0o755)
-    (tmp_path / ".venv/runtime.stamp").write_text(
-        subprocess.run(["cksum"], input=b"", capture_output=True, check=True).stdout.decode().strip()
-    )
+def made(tmp_path, monkeypatch):
+    """Return a folder of compiled modules of the present sources, as the setting names it."""
+    (tmp_path / STAMP).write_text(stamp())
+    monkeypatch.setenv(COMPILED, str(tmp_path))
     return tmp_path
 
 
-def said(place: Path, command: str) -> tuple[list[str], str]:
-    """Return the path and the folder that a command of `run` gives to Python, and what it says on the standard error."""
-    done = subprocess.run([place / "run", command], capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin"})
-    return done.stdout.strip().split("|"), done.stderr
+@pytest.fixture
+def begun(monkeypatch):
+    """Return a list that gets the environment in which a command begins again."""
+    found = []
+    monkeypatch.setattr(__main__.os, "execve", lambda program, words, environment: found.append(environment))
+    return found
 
 
-def test_compiled_modules_are_used_by_what_searches_while_their_sources_are_the_same(place):
-    here, there = str(place), f"{place}/.compiled"
-    assert said(place, "simulate") == ([here, ""], "")
-    (place / ".compiled").mkdir()
-    (place / ".compiled/stamp").write_text(subprocess.run([place / "run", "checksum"], capture_output=True, text=True, check=True).stdout)
-    assert said(place, "simulate") == ([f"{there}:{here}", there], "")
-    assert said(place, "serve") == ([here, there], "")
-    assert said(place, "audit") == ([here, ""], "")
-    (place / "players/b.json").write_text("[]")
-    path, warning = said(place, "serve")
-    assert path == [here, ""]
-    assert "./run compile" in warning
+def test_a_command_that_searches_begins_again_where_compiled_modules_come_first(made, begun, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/here")
+    __main__.use_compiled("simulate")
+    assert begun[0]["PYTHONPATH"] == f"{made}{os.pathsep}/here"
+    monkeypatch.syspath_prepend(str(made))
+    __main__.use_compiled("simulate")
+    assert len(begun) == 1
+
+
+def test_a_service_passes_them_on_and_nothing_else_uses_them(made, begun, monkeypatch):
+    __main__.use_compiled("serve")
+    assert os.environ[COMPILED] == str(made)
+    __main__.use_compiled("audit")
+    monkeypatch.setenv(COMPILED, str(made / "elsewhere"))
+    __main__.use_compiled("simulate")
+    assert begun == []
+
+
+def test_modules_of_other_sources_are_not_used(made, begun, capsys):
+    (made / STAMP).write_text("another")
+    __main__.use_compiled("serve")
+    assert COMPILED not in os.environ
+    assert "./run compile" in capsys.readouterr().err
+
+
+def test_the_stamp_follows_from_the_sources(tmp_path, monkeypatch):
+    for package in SOURCES:
+        (tmp_path / package).mkdir()
+    (tmp_path / "games/a.py").write_text("1")
+    monkeypatch.setattr(modules, "_ROOT", tmp_path)
+    before = stamp()
+    (tmp_path / "games/a.pyc").write_text("1")
+    assert stamp() == before
+    (tmp_path / "players/b.json").write_text("1")
+    assert stamp() != before
 
 
 @pytest.mark.soak

@@ -120,7 +120,9 @@ def service(place: Place) -> Iterator[private.Place]:
     """The service, as the command of the wheel starts it."""
     data = place.folder / "data"
     command = [place.site.parents[2] / "bin" / "warledger", "serve", "--port", "0", *private.SMALL]
-    process = subprocess.Popen(command, cwd=place.folder, env=environment(), stdout=subprocess.DEVNULL, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=place.folder, env=environment(WARLEDGER_KEYS="keys"), stdout=subprocess.DEVNULL, start_new_session=True
+    )
     within(60, lambda: (data / "serve.json").exists() or process.poll() is not None)
     yield private.Place(json.loads((data / "serve.json").read_text())["url"], (data / "admin.key").read_text().strip(), data, process)
     process.send_signal(signal.SIGTERM)
@@ -173,6 +175,7 @@ def test_it_serves_and_what_was_played_is_audited(place: Place, service: private
     shown = place.run("show", match, "--as", "red")
     assert "seen by red" in shown.stdout, shown.stderr
     own = [path for path in place.site.rglob("*") if path.is_file() and path.suffix != ".pyc" and "dist-info" not in str(path)]
+    assert (place.folder / "keys").is_dir()  # a relative setting means the same folder for every part
     assert {path.name for path in own if path.stat().st_mtime > dossiers[0].stat().st_mtime} == set()
 
 
