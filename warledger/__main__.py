@@ -57,7 +57,7 @@ def use_compiled(command: str) -> None:
         print(f"The rules have changed since they were compiled, so they run as plain Python; see {_RUN} compile.", file=sys.stderr)
         return
     os.environ[COMPILED] = str(folder)
-    if command in _SEARCHING and os.environ[COMPILED] not in sys.path:
+    if command in _SEARCHING and os.environ[COMPILED] not in sys.path and not sys.flags.ignore_environment:
         os.execve(sys.executable, sys.orig_argv, with_compiled(os.environ, os.environ[COMPILED]))
 
 
