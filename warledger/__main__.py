@@ -13,7 +13,7 @@ from pathlib import Path
 from events.modules import COMPILED, STAMP, compiled_folder, full_name, stamp, with_compiled
 
 _TEXT = (Path(__file__).parent / "commands.txt").read_text(encoding="utf-8")
-_ELSEWHERE = {"serve": "service.supervisor.serve", "worker": "workers.run"}
+_ELSEWHERE = {"serve": full_name("service.supervisor.serve"), "worker": full_name("workers.run")}
 _STARTING, _SEARCHING = ("serve", "demo"), ("worker", "simulate", "tune", "analyse")  # the commands that use compiled modules
 _RUN = "./run" if full_name("") == "" else "warledger"
 _CHECKOUT = "\nTo work on Warledger"  # where the commands begin that only a checkout has
@@ -63,7 +63,7 @@ def use_compiled(command: str) -> None:
 
 def module_of(command: str) -> str:
     """Return the module whose `main` runs a command."""
-    return full_name(_ELSEWHERE.get(command, f"tools.{command}"))
+    return _ELSEWHERE.get(command) or full_name(f"tools.{command}")
 
 
 def usage() -> str:

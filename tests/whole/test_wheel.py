@@ -5,6 +5,7 @@ The packages that it needs are those of the tests; one test of `./run soak` fetc
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import os
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -27,13 +29,14 @@ from tests.conftest import within
 from tools import private
 from tools.processes import family
 from tools.release import version_of
-from tools.wheel import FOLDERS, NotMovable, moved
+from tools.wheel import FOLDERS, NotMovable, files, moved
 
 VERSION = version_of(private.ROOT)
 PACKAGES = Path(sysconfig.get_path("purelib"))
 PAGE = (private.ROOT / "docs" / "data-scientist.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[0]
 PROGRAMS = {text.split()[1]: text for text in re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)}
+NAMING = {"full_name", "map", "removesuffix"}  # the functions that are given the name that a module has in a checkout
 FOR_JUDGES = ("nacl", "cffi", "_cffi_backend*", "pycparser")
 
 LOADED = """
@@ -229,6 +232,26 @@ def test_commands_run_without_the_packages_of_the_service_or_name_one(judge: Pla
 def test_an_import_that_cannot_be_moved_is_refused(code: str) -> None:
     with pytest.raises(NotMovable):
         moved(Path("record/x.py"), code)
+
+
+def test_every_package_is_in_the_wheel_but_those_of_a_checkout() -> None:
+    project = tomllib.loads((private.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(project["tool"]["importlinter"]["root_packages"]) - {"warledger", "benchmarks"} <= set(FOLDERS)
+
+
+def test_no_module_is_named_in_a_text_without_its_full_name() -> None:
+    """What runs or imports a module by its name would not find it in a wheel."""
+    found = []
+    for path in (path for path in files(private.ROOT) if path.suffix == ".py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        calls = [
+            node for node in nodes if isinstance(node, ast.Call) and NAMING & {getattr(node.func, "id", ""), getattr(node.func, "attr", "")}
+        ]
+        allowed = {id(inner) for call in calls for inner in ast.walk(call)}
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in allowed and isinstance(node.value, str)]
+        modules = [text.partition(":")[0].replace(".", "/") for text in texts if re.fullmatch(r"\w+(\.\w+)+(:\w+)?", text)]
+        found += [f"{path.name}: {module}" for module in modules if (private.ROOT / f"{module}.py").exists()]
+    assert found == []
 
 
 def test_only_imports_and_names_of_the_command_change() -> None:
