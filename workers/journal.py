@@ -105,7 +105,7 @@ def keep(store: Store, journal: Journal, stop: threading.Event, life: Life | Non
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Keep the journal of the data folder until the process is killed. Return 1 if another process keeps it."""
-    parser = argparse.ArgumentParser(prog="python -m workers.journal", description="Keep the journal of the data folder.")
+    parser = argparse.ArgumentParser(prog="./run journal", description="Keep the journal of the data folder.")
     add_option(parser)
     options = parser.parse_args(arguments)
     logs.configure("stderr")
