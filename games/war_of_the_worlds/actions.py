@@ -13,8 +13,19 @@ from games.war_of_the_worlds import civilians, data, figures
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import end_turn, gain, next_round
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
-from games.war_of_the_worlds.state import CARD, FIGURE, PLAYED_TO, REGION, SEAT, kind_of, malformed, must_play, play_of
-from games.war_of_the_worlds.strike import attacks
+from games.war_of_the_worlds.state import (
+    CARD,
+    FIGURE,
+    PLAYED_TO,
+    REGION,
+    SEAT,
+    civilians_left,
+    kind_of,
+    malformed,
+    must_play,
+    play_of,
+)
+from games.war_of_the_worlds.strike import attacks, damage
 
 # ---------------------------------------------------------------- a verb for every option
 
@@ -229,23 +240,56 @@ def play(match: Match, seat: Seat, action: Action) -> None:
 
 # ---------------------------------------------------------------- ending the turn
 
-_PLAYABLE = frozenset(
-    [card for card, kept in data.KEPT.items() if any(VERBS[card, terms.option].refusal is plain_refusal for terms in kept)]
-)
+
+class Toll(NamedTuple):
+    """What a play takes: damage to the aliens, civilians, and other human pieces."""
+
+    damage: int = 0
+    civilians: int = 0
+    pieces: int = 0
+
+
+_PLAYABLE = frozenset([card for card, kept in data.KEPT.items() if any(terms.effect == data.GAIN for terms in kept)])
 """The cards with a play that counts for the duty to play and is always possible."""
 
 
 def owed_plays(state: State, seat: Seat) -> Iterator[Action]:
-    """Yield the legal plays of cards in hand that count for the duty to play, if the match has that duty. A play that removes the card or
-    opens a strike does not count (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08, WOW-UNT-14, WOW-EDN-05, WOW-OPT-02)."""
+    """Yield the legal plays of cards in hand that count for the duty to play, if the match has that duty. A play that removes the card,
+    opens a strike or ends the match does not count (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08, WOW-UNT-14, WOW-EDN-05, WOW-OPT-02)."""
     if not must_play(state):
         return
     for card in dict.fromkeys(state["sides"][seat]["hand"]):
         for terms in data.KEPT[card]:
             verb = VERBS[card, terms.option]
             for action in verb.offers(state, seat, terms):
-                if (verb.opens is None or not verb.opens(state, terms, action)) and verb.refusal(state, seat, terms, action) is None:
+                if verb.opens is not None and verb.opens(state, terms, action):
+                    continue
+                if verb.refusal(state, seat, terms, action) is None and not ends_match(state, toll(state, terms, action)):
                     yield action
+
+
+def toll(state: State, terms: data.Terms, action: Action) -> Toll:
+    """Return what a play that leaves no strike open takes from each side: damage to the aliens, and human pieces (WOW-SKP-01)."""
+    if terms.effect == data.UNIT_MOVE:
+        return Toll(damage=figures.mine_damage(state, action["unit"], action["to"]))
+    if terms.effect == data.DESTROY_CIVILIAN:
+        return Toll(civilians=1)
+    if terms.effect in (data.DISTANT_ATTACK, data.CIVILIAN_ATTACK) or (
+        terms.effect == data.UNIT_ATTACK and kind_of(terms.kind).side == data.HUMANS
+    ):
+        return Toll(damage=terms.damage)
+    if terms.effect in (data.UNIT_ATTACK, data.REGION_ATTACK):
+        destroyed = attacks.destroyed_by(state, terms, action)
+        civilians_hit = sum([piece == damage.CIVILIAN for piece in destroyed])
+        return Toll(civilians=civilians_hit, pieces=len(destroyed) - civilians_hit)
+    return Toll()
+
+
+def ends_match(state: State, taken: Toll) -> bool:
+    """Return True if a seat would reach its goal (WOW-TRN-06)."""
+    if taken.damage:
+        return state["damage"] + taken.damage >= data.DAMAGE_TO_WIN
+    return taken.civilians > 0 and civilians_left(state) <= taken.civilians
 
 
 def end_turn_choices(state: State, seat: Seat) -> list[Choice]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Action, Event, Fact, Refusal, Seat, no
 from games.schema import Fields
-from games.war_of_the_worlds.data import BESIDE, COAST, FIGURES, HUMANS, MINES, Terms
+from games.war_of_the_worlds.data import BESIDE, COAST, FIGURES, HUMANS, MINES, Building, Terms
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
 from games.war_of_the_worlds.sites import place, places, placing_refusal
@@ -113,14 +113,26 @@ def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) ->
     return no("no_path", "WOW-MOV-04", source=start, goal=goal)
 
 
+def _mine(state: State, figure: str, region: str) -> Building | None:
+    """Return the token in a region that a figure sets off when it enters, or None (WOW-HUM-16, WOW-HUM-17)."""
+    land = state["regions"].get(region)
+    mine = MINES.get(land["building"]) if land is not None else None
+    return mine if mine is not None and FIGURES[figure].id in mine.triggered_by else None
+
+
+def mine_damage(state: State, figure: str, region: str) -> int:
+    """Return the damage of Landmines that a figure sets off when it enters a region (WOW-HUM-16)."""
+    mine = _mine(state, figure, region)
+    return mine.trigger_damage if mine is not None else 0
+
+
 def unit_move(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """Move the figure. A Tripod sets off Landmines, with every card that moves it (WOW-HUM-16, WOW-HUM-17, WOW-INF-07, WOW-END-04,
     WOW-ATK-04)."""
     figure, goal = action["unit"], action["to"]
     match.emit("unit_moved", **{"unit": figure, "from": place_of(match.state, figure), "to": goal})
-    land = match.state["regions"].get(goal)
-    mine = MINES.get(land["building"]) if land is not None else None
-    if mine is not None and FIGURES[figure].id in mine.triggered_by:
+    mine = _mine(match.state, figure, goal)
+    if mine is not None:
         deal_damage(match, mine.trigger_damage, mine.id, goal)
         match.emit("building_destroyed", building=mine.id, slot=mine.slot, region=goal)
         check_damage(match)

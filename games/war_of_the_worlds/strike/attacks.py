@@ -20,6 +20,16 @@ def aim_refusal(state: State, seat: Seat, terms: Terms, region: str, figure: str
     return damage.weakness(state, seat, terms, region, figure)
 
 
+def destroyed_by(state: State, terms: Terms, action: Action) -> list[damage.Piece]:
+    """Return the pieces that an attack destroys at once: none if it leaves a strike open (WOW-STR-05, WOW-STR-07, WOW-STR-10)."""
+    region = place_of(state, action["unit"]) if "unit" in action else action["region"]
+    if terms.influence is not None or terms.push is not None:
+        return [] if "strike" in action and damage.gathers(state, terms, region) else damage.struck(state, terms, region)
+    if damage.gathers(state, terms, region):
+        return []
+    return damage.hits(state, region, damage.gathered(state) + damage.power(state, terms))
+
+
 # ---------------------------------------------------------------- figures: Tripod and UFO cards
 
 
