@@ -153,6 +153,7 @@ class State(kernel.Shared):
     """The state of a match of War of Civilizations."""
 
     options: Options
+    first: NotRequired[str]
     players: dict[str, Player]
     attached: dict[str, str]
     covered: list[str]

@@ -12,7 +12,17 @@ from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.state.control import controls, controls_continent
 from games.war_of_civilizations.state.fleets import ships_at
-from games.war_of_civilizations.state.records import ability, crystals_of, first_of, isle_of, own_player, own_turn, round_order, turn_of
+from games.war_of_civilizations.state.records import (
+    ability,
+    crystals_of,
+    isle_of,
+    option,
+    own_player,
+    own_turn,
+    round_order,
+    still_in,
+    turn_of,
+)
 from games.war_of_civilizations.state.shape import (
     ACTIVE_ACTION,
     CARD,
@@ -151,9 +161,17 @@ def start_turn(match: Match, seat: Seat) -> None:
 
 
 def start_round(match: Match, number: int) -> None:
-    """Begin a round with the turn of its first seat (WOC-TRN-01, WOC-SET-11, WOC-RND-11, WOC-RND-12)."""
+    """Begin a round with the turn of its first seat: the first that is still in, or where the first seat rotates the next one that is still
+    in after the seat with which the last round began (WOC-TRN-01, WOC-SET-11, WOC-RND-11, WOC-RND-12)."""
+    state = match.state
+    seats, playing, rotates = round_order(state), still_in(state), option(state, "first_seat_rotates")
+    if rotates and number > 1:
+        seats = seats[1:] + seats[:1]
+    first = next(seat for seat in seats if seat in playing)
     match.emit("round_started", round=number)
-    start_turn(match, first_of(match.state, number))
+    if rotates:
+        match.emit("first_seat_set", seat=first)
+    start_turn(match, first)
 
 
 def end_turn(match: Match, seat: Seat) -> None:
@@ -162,7 +180,7 @@ def end_turn(match: Match, seat: Seat) -> None:
     lose_isle(match, seat)
     match.emit("turn_ended", seat=seat)
     state = match.state
-    seats = round_order(state, state["round"])
+    seats = round_order(state)
     for other in seats[seats.index(seat) + 1 :]:
         if not state["players"][other]["eliminated"]:
             start_turn(match, other)
@@ -215,6 +233,11 @@ def turn_started(state: State, event: Event, own: Own) -> None:
 def turn_ended(state: State, event: Event, own: Own) -> None:
     """There is no turn record between turns."""
     state["turn"] = None
+
+
+def first_seat_set(state: State, event: Event, own: Own) -> None:
+    """The round begins with this seat (WOC-RND-12)."""
+    state["first"] = event["seat"]
 
 
 def put_out(state: State, seat: Seat, own: Own) -> None:
@@ -344,6 +367,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
         SCORE,
         {"turn_started": turn_started, "turn_ended": turn_ended, "seat_withdrawn": seat_withdrawn, "match_ended": match_ended},
     ),
+    "first_seat_set": (first_seat_set, {"seat": SEAT}),
     "action_begun": (
         action_begun,
         {"seat": SEAT, "action": ACTIVE_ACTION, "discount_left": optional(whole(1, about="Lion's discount for this Buy, in OC"))},

@@ -7,18 +7,18 @@ from games.lifecycle import RESIGNED
 from games.war_of_civilizations import data
 from games.war_of_civilizations.actions import pass_on
 from games.war_of_civilizations.battle.record import other_seat
-from games.war_of_civilizations.battle.resolve import let_go
+from games.war_of_civilizations.battle.resolve import concede, let_go, strongest
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import end_action, end_turn, take_control, to_turn
 from games.war_of_civilizations.outcome import check_survivor
 from games.war_of_civilizations.privateers import LEFT, hire_refusal, met
 from games.war_of_civilizations.state.fleets import ships_at
-from games.war_of_civilizations.state.records import battle_of, turn_of
+from games.war_of_civilizations.state.records import turn_of
 
 
 def leave(match: Match, seat: Seat) -> None:
-    """Take a seat out. A battle, a blockade or an offer of ransom that it takes part in is over, without a winner, and the turn goes on;
-    its own turn ends. The match ends when one seat is left (WOC-LEA-01, WOC-LEA-02, WOC-LEA-03, WOC-LEA-04, WOC-LEA-05, WOC-LEA-06)."""
+    """Take a seat out. It loses a battle that it takes part in; a blockade or an offer of ransom is over. The turn goes on; its own turn
+    ends. The match ends when one seat is left (WOC-LEA-01, WOC-LEA-02, WOC-LEA-03, WOC-LEA-04, WOC-LEA-05, WOC-LEA-06)."""
     state = match.state
     battle, blockade, ransom = state["battle"], state["blockade"], state["ransom"]
     fights = battle is not None and seat in (battle["attacker"], battle["defender"])
@@ -26,6 +26,8 @@ def leave(match: Match, seat: Seat) -> None:
     bargains = ransom is not None and seat in (ransom["from"], ransom["to"])
     if ransom is not None and bargains:
         match.emit("ransom_lapsed", at=ransom["at"])
+    if fights:
+        concede(match, seat)
     let_go(match, seat)
     match.emit("seat_withdrawn", seat=seat)
     if battle is not None and fights:
@@ -61,7 +63,7 @@ def default(state: State, seat: Seat) -> Action:
         hiring: Action = {"type": "hire_pirate"}
         return hiring if hire_refusal(state, seat, hiring) is None else {"type": "fight", "at": met(state)["at"]}
     if phase == data.RETREAT_PHASE:
-        return {"type": "retreat", "ships": _strongest(state, seat)}
+        return {"type": "retreat", "ships": strongest(state, seat)}
     if phase in ANSWERS:
         return dict(ANSWERS[phase])
     return {"type": "end_turn" if turn_of(state)["action"] is None else "end_action"}
@@ -73,17 +75,3 @@ ANSWERS: dict[str, Action] = {
     data.REINFORCE_PHASE: {"type": "ready"},
     data.BIDS_PHASE: {"type": "bid", "ammo": 0, "cards": []},
 }
-
-
-def _strongest(state: State, seat: Seat) -> data.Counts:
-    """Return the strongest of the beaten ships, as many as go home, the capital ship among them (WOC-SKP-06)."""
-    battle = battle_of(state)
-    assert battle["retreat"] is not None, "a retreat was ordered"
-    fleet, left = ships_at(state, seat, battle["at"]), battle["retreat"]["count"]
-    saved: data.Counts = {}
-    for ship in reversed(data.WEAKEST_FIRST):
-        number = min(fleet.get(ship, 0), left)
-        left -= number
-        if number:
-            saved[ship] = number
-    return saved

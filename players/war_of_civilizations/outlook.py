@@ -106,7 +106,7 @@ def features(state: State, seat: Seat) -> list[float]:
         *own,
         *other,
         float(unexplored),
-        1.0 if seat == round_order(state, state["round"])[-1] else 0.0,
+        1.0 if seat == round_order(state)[-1] else 0.0,
         float(state["crystals"][data.ISLE]),
         ahead / sqrt(_BATTLE * _BATTLE + ahead * ahead),
         crystals / sqrt(1.0 + crystals * crystals),

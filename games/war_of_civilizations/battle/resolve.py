@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.kernel import Seat
 from games.war_of_civilizations import data, flow
 from games.war_of_civilizations.battle.record import cards_in_effect, going_home, on_side, prize, total, waiting
-from games.war_of_civilizations.document import Match, Side
+from games.war_of_civilizations.document import Match, Side, State
 from games.war_of_civilizations.outcome import check_survivor
 from games.war_of_civilizations.state.control import reinforcements
 from games.war_of_civilizations.state.fleets import foreign_privateer, opponent, room, ships_at
@@ -141,11 +141,19 @@ def reward(match: Match, winner: str) -> None:
             taken = {name: min(number, stock[name]) for name, number in taken.items()}
             flow.pay(match, beaten, taken, card.id)
         flow.change_resources(match, victor, taken, card.id)
-    if victor != data.PIRATE:
-        fought = {} if beaten == data.PIRATE or battle["privateer"] == data.OTHER_SIDE[winner] else ships_at(match.state, beaten, at)
-        flow.move_crystals(match, data.SUPPLY, victor, min(prize(fought), match.state["crystals"][data.SUPPLY]), "battle")
+    give_prize(match, winner)
     if beaten != data.PIRATE and at in match.state["players"][beaten]["teleporters"]:
         flow.lose_teleporter(match, beaten, at, "battle")
+
+
+def give_prize(match: Match, winner: str) -> None:
+    """Give the winner crystals for the beaten side, as far as the supply lasts. A pirate gains nothing (WOC-BAT-10, WOC-LIM-02)."""
+    battle = battle_of(match.state)
+    loser = data.OTHER_SIDE[winner]
+    victor, beaten = on_side(battle, winner), on_side(battle, loser)
+    if victor != data.PIRATE:
+        fought = {} if beaten == data.PIRATE or battle["privateer"] == loser else ships_at(match.state, beaten, battle["at"])
+        flow.move_crystals(match, data.SUPPLY, victor, min(prize(fought), match.state["crystals"][data.SUPPLY]), "battle")
 
 
 def beat(match: Match, role: str) -> bool:
@@ -188,6 +196,20 @@ def retreat(match: Match, role: str) -> bool:
     return True
 
 
+def strongest(state: State, seat: Seat) -> data.Counts:
+    """Return the strongest of the beaten ships, as many as go home, the capital ship among them (WOC-SKP-06)."""
+    battle = battle_of(state)
+    assert battle["retreat"] is not None, "a retreat was ordered"
+    fleet, left = ships_at(state, seat, battle["at"]), battle["retreat"]["count"]
+    saved: data.Counts = {}
+    for ship in reversed(data.WEAKEST_FIRST):
+        number = min(fleet.get(ship, 0), left)
+        left -= number
+        if number:
+            saved[ship] = number
+    return saved
+
+
 def send_home(match: Match, seat: Seat, ships: data.Counts) -> None:
     """Send some of the beaten ships to the home base, the others to the reserve (WOC-RET-01)."""
     at = battle_of(match.state)["at"]
@@ -201,6 +223,13 @@ def send_home(match: Match, seat: Seat, ships: data.Counts) -> None:
 def eliminate(match: Match, seat: Seat, by: Seat) -> None:
     """Take a seat out that was beaten on its own home base. The winner takes resources and crystals, mounted ones too. Privateers that kept
     its ships go home. Its pieces leave the board while its continent stays (WOC-ELM-01, WOC-ELM-02, WOC-ELM-03, WOC-ELM-04, WOC-ELM-05)."""
+    take_spoils(match, seat, by)
+    let_go(match, seat)
+    match.emit("seat_eliminated", seat=seat, by=by)
+
+
+def take_spoils(match: Match, seat: Seat, by: Seat) -> None:
+    """Give everything that a seat beaten on its home base has to the winner: resources, and crystals, mounted ones too (WOC-ELM-02)."""
     player = match.state["players"][seat]
     stock = {name: goods(player)[name] for name in data.RESOURCES}
     flow.pay(match, seat, stock, "spoils")
@@ -209,8 +238,22 @@ def eliminate(match: Match, seat: Seat, by: Seat) -> None:
     for location in data.LOCATIONS:
         if location in player["mounted"]:
             match.emit("crystal_captured", seat=by, owner=seat, at=location)
-    let_go(match, seat)
-    match.emit("seat_eliminated", seat=seat, by=by)
+
+
+def concede(match: Match, seat: Seat) -> None:
+    """Let a seat that leaves lose its battle. The other side has its crystals, and its spoils if the battle is about the seat's home base.
+    If the seat has won already, the beaten fleet retreats with its strongest ships. Bids stay secret (WOC-LEA-03)."""
+    battle = battle_of(match.state)
+    order, at = battle["retreat"], battle["at"]
+    if battle["result"] is None:
+        role = data.ATTACKER if battle["attacker"] == seat else data.DEFENDER
+        give_prize(match, data.OTHER_SIDE[role])
+        if role == data.DEFENDER and battle["privateer"] != role and at == data.HOME[seat]:
+            take_spoils(match, seat, battle["attacker"])
+    elif order is not None and order["seat"] != seat:
+        send_home(match, order["seat"], strongest(match.state, order["seat"]))
+        if at == data.ISLE:
+            flow.lose_isle(match, order["seat"])
 
 
 def let_go(match: Match, seat: Seat) -> None:

@@ -67,29 +67,27 @@ def still_in(state: State) -> list[Seat]:
     return [seat for seat in state["seats"] if not players[seat]["eliminated"]]
 
 
-def round_order(state: State, number: int) -> list[Seat]:
-    """Return all seats in the order of their turns in the round of a number: that of `seats`, or with the option for it beginning one seat
-    later in each round (WOC-RND-11, WOC-RND-12)."""
+def round_order(state: State) -> list[Seat]:
+    """Return all seats in the order of their turns in this round: that of `seats`, or with the option for it from the seat with which the
+    round began. Where nobody has noted that seat, no seat has been passed over (WOC-RND-11, WOC-RND-12)."""
     seats: list[Seat] = state["seats"]
-    turned = (number - 1) % len(seats) if option(state, "first_seat_rotates") else 0
+    if not option(state, "first_seat_rotates"):
+        return seats
+    first = state.get("first")
+    turned = seats.index(first) if first is not None else (state["round"] - 1) % len(seats)
     return seats[turned:] + seats[:turned]
-
-
-def first_of(state: State, number: int) -> Seat:
-    """Return the seat with which the round of a number begins: the first in its order that is still in."""
-    playing = still_in(state)
-    return next(seat for seat in round_order(state, number) if seat in playing)
 
 
 def first_full_round(state: State) -> int | None:
     """Return the first round that can be a full one for the holder of the Isle of Myth, or None if there is no holder: the one after that
-    in which it took the Isle; with the option for it, that one itself for the seat that was first in it (WOC-ISL-06, WOC-ISL-07)."""
+    in which it took the Isle; with the option for it, this one itself, if it has taken the Isle in it and is the first in it of the seats
+    that are still in (WOC-ISL-06, WOC-ISL-07)."""
     isle = isle_of(state)
-    since = isle["since"]
+    since, playing = isle["since"], still_in(state)
     if since is None:
         return None
-    early = option(state, "arrival_counts") and isle["holder"] == first_of(state, since)
-    return since if early else since + 1
+    early = option(state, "arrival_counts") and isle["holder"] == next(seat for seat in round_order(state) if seat in playing)
+    return since if early and since == state["round"] else since + 1
 
 
 def can_pay(state: State, seat: Seat, price: Mapping[str, int]) -> bool:

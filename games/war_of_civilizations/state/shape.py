@@ -197,6 +197,7 @@ COUNTDOWN_NUMBER = whole(1, data.COUNTDOWN, "the number on the tracker")
 DOCUMENT = record(
     {
         **shared_shapes(data.ID, SEAT, PHASES, REASONS, SCORE, OPTION_SHAPES),
+        "first": optional(described(SEAT, "the seat with which the round began, where the first seat rotates")),
         "players": mapping(SEAT, PLAYER, "what each seat has"),
         "attached": ATTACHED_ISLANDS,
         "covered": COVERED_ISLANDS,
