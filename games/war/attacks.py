@@ -63,7 +63,7 @@ def attack(match: Match, seat: Seat, action: Action) -> None:
     if left and match.state["tiles"][tile]["units"]:
         return
     match.emit("attack_ended", tile=tile, seat=seat, result=CONQUERED if left else REPELLED, moved=left)
-    if not holdings(match.state, loser):
+    if not holdings(match.state, loser) and loser not in match.state["eliminated"]:
         eliminate(match, loser, by=defender if loser == seat else seat)
         if match.state["outcome"] is not None:
             return

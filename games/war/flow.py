@@ -117,16 +117,17 @@ def turn_record_cleared(state: Any, event: Event, own: Own) -> None:
         own(state, "final_turns").remove(event["seat"])
 
 
+def units_withdrawn(state: Any, event: Event, own: Own) -> None:
+    """All units of a seat go back to its reserve."""
+    seat, tiles = event["seat"], own(state, "tiles")
+    own(state, "reserve")[seat] += on_board(state, seat)
+    for tile in holdings(state, seat):
+        take(tiles, tile, tiles[tile]["units"], own)
+
+
 def seat_withdrawn(state: Any, event: Event, own: Own) -> None:
-    """Its units go back to its reserve, its cards are discarded, and it has no final turn."""
-    seat = event["seat"]
-    back = on_board(state, seat)
-    if back:
-        tiles = own(state, "tiles")
-        for tile in holdings(state, seat):
-            take(tiles, tile, tiles[tile]["units"], own)
-        own(state, "reserve")[seat] += back
-    put_out(state, seat, own)
+    """Its cards are discarded, and it has no final turn."""
+    put_out(state, event["seat"], own)
 
 
 def match_ended(state: Any, event: Event, own: Own) -> None:
@@ -154,6 +155,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
         SCORE,
         {"turn_ended": turn_record_cleared, "seat_withdrawn": seat_withdrawn, "match_ended": match_ended},
     ),
+    "units_withdrawn": (units_withdrawn, {"seat": SEAT}),
     "combat_card_expired": (combat_card_expired, {"seat": SEAT, "card": CARD}),
     "final_turns_started": (final_turns_started, {"seats": listing(SEAT, about="the seats that have one more turn, the next one first")}),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.kernel import Action, Seat
-from games.lifecycle import RESIGNED
+from games.lifecycle import RESIGNED, SETUP
 from games.war.attacks import CONQUERED, STOPPED, after_attack
 from games.war.data import VALUE
 from games.war.document import Match, State
@@ -11,16 +11,20 @@ from games.war.draw import to_take
 from games.war.flow import end_turn
 from games.war.outcome import end_match
 from games.war.placement import open_tiles, pass_on
-from games.war.state import CARD_PLAY, DRAWING, FIGHTING, FINAL_TURNS_OVER, MOVING, PLACEMENT, still_in
+from games.war.state import CARD_PLAY, DRAWING, FIGHTING, FINAL_TURNS_OVER, MOVING, PLACEMENT, on_board, option, still_in
 
 
 def leave(match: Match, seat: Seat) -> None:
-    """Take a seat out. Its own attacks stop, those on its tiles succeed, and its turn ends without a draw. The match ends when one seat
-    or no final turn is left (WAR-LEA-01, WAR-LEA-02, WAR-LEA-03, WAR-LEA-04, WAR-LEA-05, WAR-LEA-06, WAR-LEA-07, WAR-LEA-08)."""
+    """Take a seat out. Its own attacks stop, those on its tiles succeed unless its units stay, and its turn ends without a draw. The match
+    ends when one seat or no final turn is left (WAR-OPT-08, WAR-LEA-01, WAR-LEA-02, WAR-LEA-03, WAR-LEA-04, WAR-LEA-05, WAR-LEA-06,
+    WAR-LEA-07, WAR-LEA-08)."""
     active, phase = match.state["active"], match.state["phase"]
     if active == seat:
         for tile in sorted(match.state["attacks"]):
             match.emit("attack_ended", tile=tile, seat=seat, result=STOPPED, moved=0)
+    stays = option(match.state, "garrisons") and phase not in (SETUP, PLACEMENT)
+    if not stays and on_board(match.state, seat):
+        match.emit("units_withdrawn", seat=seat)
     match.emit("seat_withdrawn", seat=seat)
     undefended = [tile for tile in sorted(match.state["attacks"]) if not match.state["tiles"][tile]["units"]]
     for tile in undefended:

@@ -24,7 +24,9 @@ def bearing(state: State, seat: Seat) -> dict[str, int]:
 
 def points(state: State, seat: Seat) -> ScoreSheetRow:
     """Return a seat's score: for each tile; for the first, second, third different symbol 1, 2, 3 more; for each set of three like symbols.
-    A seat without tiles scores 0 (WAR-SCO-01, WAR-SCO-02, WAR-SCO-03, WAR-SCO-07)."""
+    A seat that is out scores 0 (WAR-SCO-01, WAR-SCO-02, WAR-SCO-03, WAR-SCO-07)."""
+    if seat in state["eliminated"]:
+        return points_for(0, {})
     return points_for(len(holdings(state, seat)), bearing(state, seat))
 
 

@@ -57,13 +57,13 @@ def _strength(state: State, seat: Seat, held: list[tuple[str, Tile]]) -> float:
 
 def _danger(state: State, seat: Seat, held: list[tuple[str, Tile]]) -> float:
     """Return what stronger neighbours could take from a seat."""
-    tiles = state["tiles"]
+    tiles, quiet = state["tiles"], (seat, *state["eliminated"])
     threatened = 0.0
     for tile, here in sorted(held):
         units = here["units"]
         for place in BESIDE[tile]:
             near = tiles.get(place)
-            if near is not None and near["units"] > units and near["seat"] != seat:
+            if near is not None and near["units"] > units and near["seat"] not in quiet:
                 threatened += _PRIZE[here["face"]]
                 break
     return WEIGHTS.threat * threatened

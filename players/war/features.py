@@ -126,7 +126,7 @@ def _boards(
     count = dict.fromkeys(inside, 0)
     units = dict.fromkeys(inside, 0)
     for owner, number, face in board.values():
-        if owner is not None:
+        if owner is not None and owner in held:
             count[owner] += 1
             units[owner] += number
             if face != BROWN:
@@ -183,7 +183,8 @@ def targets(
 ) -> tuple[dict[Seat, float], dict[Seat, list[float]]]:
     """Return what each seat may expect of its open fights, and of an attack on each tile beside its own, in points.
 
-    `combat`: the combat cards that lie open. `held`: the tiles by symbol of each seat that is still in the match.
+    `combat`: the combat cards that lie open. `held`: the tiles by symbol of each seat that is still in the match; those of others are
+    defended, and attack nobody.
     """
     edges = {(seat, SYMBOL[card]): VALUE[card] for seat, card in combat.items() if card is not None}
     even, rivals = odds(0), len(held) - 1
@@ -192,7 +193,7 @@ def targets(
     best: dict[Seat, dict[str, float]] = {seat: {} for seat in held}
     fights = dict.fromkeys(held, 0.0)
     for source, (seat, number, face) in tiles.items():
-        if seat is None:
+        if seat is None or seat not in held:
             continue
         leaving, (prizes_of, another), mine = losses[seat][face], prizes[seat], best[seat]
         for tile in BESIDE[source]:
@@ -205,7 +206,8 @@ def targets(
             if owner is None:
                 gain = prize if number > 1 else prize - leaving
             else:
-                prize += losses[owner][symbol] / rivals
+                if owner in losses:
+                    prize += losses[owner][symbol] / rivals
                 chances = odds(edges.get((seat, symbol), 0) - edges.get((owner, symbol), 0)) if edges else even
                 if tile in attacks and attacks[tile][0] == source:
                     fights[seat] += prize * chances[attacks[tile][1]][defenders]
