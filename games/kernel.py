@@ -15,6 +15,7 @@ from games.chance import Chance
 from games.choices import Choice, Outside, Ranges, complete, outside
 from games.documents import Own, copied, reaching
 from games.draws import Draws
+from games.profiles import Profiles
 from games.scene import Scene
 from games.schema import Fields, Malformed, Shape, always, record
 
@@ -226,6 +227,7 @@ class Game(NamedTuple):
     inadmissible: Callable[[State, Action], Refusal | None] = admissible
     uncovers: frozenset[str] = frozenset()
     draws: Draws | None = None
+    profiles: Profiles = MappingProxyType({})
     earlier: Mapping[int, Game] = MappingProxyType({})
 
     def __repr__(self) -> str:
@@ -245,6 +247,22 @@ class Game(NamedTuple):
         """Return the options of a match with the default of each that was not given."""
         shapes = self.options.schema["properties"]
         return {**{name: shape["default"] for name, shape in shapes.items() if "default" in shape}, **options}
+
+    def options_of(self, profile: str, seats: int) -> dict[str, Any]:
+        """Return the options that a house profile sets in a match of so many seats. Raise Refused `bad_options`.
+
+        >>> from games import GAMES
+        >>> GAMES["war_of_civilizations"].options_of("balanced", 2)
+        {'arrival_counts': True}
+        >>> GAMES["war"].options_of("unheard of", 2)
+        Traceback (most recent call last):
+            ...
+        games.kernel.Refused: bad_options
+        """
+        parts = self.profiles.get(profile)
+        if parts is None:
+            raise Refused(no("bad_options", reason=f"there is no profile {profile!r}, only {' and '.join(self.profiles) or 'none'}"))
+        return {name: value for part in parts if seats in part.seats for name, value in part.options.items()}
 
     def deeds(self) -> dict[str, Deed]:
         """Return every deed by the type of its action. If several phases have a deed of one type, the first.

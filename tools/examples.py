@@ -244,7 +244,17 @@ def _players(kept: _Kept, admin: _Person, ada: _Person) -> None:
 def _catalogue(kept: _Kept) -> None:
     for id in ("get_health", "get_readiness", "list_games", "list_limits", "list_problems", "get_server_keys"):
         kept.send(id)
-    for id in ("get_game", "get_rules", "get_rulebook", "get_contract", "get_data", "get_schema", "get_stylesheet", "get_definitions"):
+    for id in (
+        "get_game",
+        "get_rules",
+        "get_rulings",
+        "get_rulebook",
+        "get_contract",
+        "get_data",
+        "get_schema",
+        "get_stylesheet",
+        "get_definitions",
+    ):
         kept.send(id, game="war")
     for id in ("get_table_rulebook", "get_table_contract", "get_table_data"):
         kept.send(id)

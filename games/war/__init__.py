@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Game, Seats
 from games.war.board import board
-from games.war.data import DRAWS, FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
+from games.war.data import DRAWS, FOLDER, ID, LEAST_SEATS, MOST_SEATS, PROFILES, SEATS
 from games.war.facts import FACTS
 from games.war.guess import guess
 from games.war.invariants import broken
@@ -64,5 +64,6 @@ GAME = Game(
     scene=scene,
     folder=FOLDER,
     draws=DRAWS,
+    profiles=PROFILES,
     sets=frozenset({"take_cards.cards"}),
 )

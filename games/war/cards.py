@@ -12,22 +12,28 @@ from games.schema import Fields, counts, ids
 from games.war.data import COMBAT_CARDS, REINFORCEMENTS, SYMBOL, VALUE
 from games.war.document import Match, State
 from games.war.flow import to_phase
-from games.war.state import CARD, MOVING, PLACED_COUNTS, SEAT, TILE, put
+from games.war.state import CARD, MOVING, PLACED_COUNTS, SEAT, TILE, option, put
 
 AS_REINFORCEMENTS, AS_COMBAT_CARD = "reinforcements", "combat"
 
 # ---------------------------------------------------------------- questions
 
 
+def _spent(state: State) -> int:
+    """Return how much room a unit that was placed in this turn takes: its own and that of the unit which made room for it. By the other
+    reading of the rule it counts as one that stood there already, and takes none (WAR-REI-06, WAR-OPT-09)."""
+    return 0 if option(state, "room_by_card") else 2
+
+
 def rooms(state: State, seat: Seat, card: str) -> dict[str, int]:
     """Return how many units of a card each tile can still take. Only tiles of the seat that bear the card's symbol take units, never brown
     ones. In a turn each takes as many new units as it had when the turn began (WAR-REI-03, WAR-REI-05, WAR-REI-06)."""
     symbol = SYMBOL[card]
-    placed = state["turn"]["placed"]
+    placed, spent = state["turn"]["placed"], _spent(state)
     room = [
         (tile, free)
         for tile, here in state["tiles"].items()
-        if here["seat"] == seat and here["face"] == symbol and (free := here["units"] - 2 * placed.get(tile, 0)) > 0
+        if here["seat"] == seat and here["face"] == symbol and (free := here["units"] - spent * placed.get(tile, 0)) > 0
     ]
     return dict(sorted(room))
 
@@ -35,9 +41,9 @@ def rooms(state: State, seat: Seat, card: str) -> dict[str, int]:
 def has_room(state: State, seat: Seat, cards: Iterable[str]) -> bool:
     """Return True if some tile can still take a unit of one of these cards (WAR-REI-08)."""
     symbols = {SYMBOL[card] for card in cards}
-    placed = state["turn"]["placed"]
+    placed, spent = state["turn"]["placed"], _spent(state)
     for tile, here in state["tiles"].items():
-        if here["seat"] == seat and here["face"] in symbols and here["units"] > 2 * placed.get(tile, 0):
+        if here["seat"] == seat and here["face"] in symbols and here["units"] > spent * placed.get(tile, 0):
             return True
     return False
 

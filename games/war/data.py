@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from games import draws
+from games import draws, profiles
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
@@ -93,6 +93,7 @@ PER_SET: int = _DATA["scoring"]["per_set"]
 STARTING_CARDS: dict[int, list[int]] = {int(place): values for place, values in _DATA["starting_cards"].items()}
 STARTING_BACKGROUND: str = _DATA["starting_cards_from"]
 DEFAULTS: dict[str, Any] = {name: row["default"] for name, row in _DATA["options"].items()}
+PROFILES = profiles.read(_DATA["profiles"])
 COLUMNS: str = _DATA["map_ids"]["columns"]
 ROWS = range(_DATA["map_ids"]["rows"][0], _DATA["map_ids"]["rows"][1] + 1)
 GENERATOR = Generator(

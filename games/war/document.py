@@ -15,6 +15,7 @@ class Options(TypedDict):
     map: NotRequired[str | dict[str, str]]
     map_number: NotRequired[int | None]
     starting_cards: NotRequired[bool]
+    room_by_card: NotRequired[bool]
     garrisons: NotRequired[bool]
 
 

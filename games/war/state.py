@@ -76,6 +76,7 @@ OPTION_SHAPES: dict[str, Shape] = {
     "map": either(always(data.GENERATED), mapping(TILE, FACE), about="generated, or every tile's symbol or brown"),
     "map_number": nullable(whole(0, data.GENERATOR.modulus - 1, about="the number that a generated map follows from; null draws one")),
     "starting_cards": flag("whether later seats begin with cards"),
+    "room_by_card": flag("whether units of the turn's first card make room for the second (WAR-REI-06)"),
     "garrisons": flag("whether the units of a seat that leaves stay as defenders (WAR-LEA-02)"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Game, Seats
 from games.war_of_civilizations.board import board
-from games.war_of_civilizations.data import DRAWS, FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
+from games.war_of_civilizations.data import DRAWS, FOLDER, ID, LEAST_SEATS, MOST_SEATS, PROFILES, SEATS
 from games.war_of_civilizations.facts import FACTS
 from games.war_of_civilizations.guess import REMEMBERS, guess
 from games.war_of_civilizations.invariants import broken
@@ -87,8 +87,9 @@ GAME = Game(
     scene=scene,
     folder=FOLDER,
     draws=DRAWS,
+    profiles=PROFILES,
     sets=frozenset({"collect.skip", "collect.extra{}", "bid.cards"}),
-    redacted=frozenset({"bid", "buy_card", "move", "play_card"}),
+    redacted=frozenset({"answer_ransom", "bid", "buy_card", "collect", "convert", "move", "play_card"}),
     remembers=REMEMBERS,
     inadmissible=inadmissible,
 )

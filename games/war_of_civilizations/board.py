@@ -135,7 +135,7 @@ def _seat(view: View, seat: Seat) -> list[str]:
     mark = "x" if player["eliminated"] else ">" if seat in view["to_act"] else " "
     left = "".join([f"{letter(ship)}{number}" for ship in SHIPS if (number := reserve(view, seat, ship))])
     parts = [
-        *[f"{name} {player[name]}" for name in RESOURCES],
+        *[f"{name} {'?' if player[name] is None else player[name]}" for name in RESOURCES],
         counted(crystals_of(view, seat), "crystal") + (f" ({len(player['mounted'])} mounted)" if player["mounted"] else ""),
         f"level {player['ability']} of {MAX_LEVEL}",
         *([f"reserve {left}"] if left else []),

@@ -119,7 +119,7 @@ def mount_offers(state: State, seat: Seat) -> list[Action]:
 
 def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no crystal can be mounted on a location, or None. One goes on each, under control on the own continent, without
-    dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
+    dismounting in the same turn; where it comes from does not matter (WOC-MNT-01, WOC-MNT-03, WOC-MNT-06)."""
     at = action["at"]
     refusal = no_bonus(state, data.MOUNTING)
     if refusal is not None:

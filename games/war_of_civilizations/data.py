@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from games import draws
+from games import draws, profiles
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
@@ -160,6 +160,7 @@ LEAST_SEATS: int = _DATA["seat_count"]["min"]
 MOST_SEATS: int = _DATA["seat_count"]["max"]
 OPTIONS: dict[str, dict[str, Any]] = _DATA["options"]
 DEFAULTS: dict[str, Any] = {name: row["default"] for name, row in OPTIONS.items()}
+PROFILES = profiles.read(_DATA["profiles"])
 RESOURCES: tuple[str, ...] = tuple(_DATA["resources"])
 MAX_LEVEL: int = _DATA["ability_max_level"]
 

@@ -15,6 +15,10 @@ class Options(TypedDict):
     round_limit: NotRequired[int]
     arrival_counts: NotRequired[bool]
     first_seat_rotates: NotRequired[bool]
+    ability_level: NotRequired[int]
+    hidden_ammo: NotRequired[bool]
+    privateer_by_token: NotRequired[bool]
+    all_tokens_lost: NotRequired[bool]
 
 
 class Player(TypedDict):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
 from games.lifecycle import ROUND, lifecycle
-from games.schema import Fields, described, either, ids, optional, whole
+from games.schema import BLANK, Fields, described, either, ids, optional, veiled, whole
 from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.state.control import controls, controls_continent
@@ -65,10 +65,14 @@ def to_turn(match: Match) -> None:
 
 
 def change_resources(match: Match, seat: Seat, changes: Mapping[str, int], reason: str) -> None:
-    """Let a seat gain or pay. Nothing is recorded where nothing changes."""
-    real = {name: number for name, number in changes.items() if number}
+    """Let a seat gain or pay. Nothing is recorded where nothing changes; but where ammunition is hidden, a change of it is told apart, even
+    one by nothing, so that nobody sees whether there was any (WOC-GEN-05)."""
+    hidden = changes.get(data.POWDER) if option(match.state, "hidden_ammo") else None
+    real = {name: number for name, number in changes.items() if number and (hidden is None or name != data.POWDER)}
     if real:
         match.emit("resources_changed", seat=seat, changes=real, reason=reason)
+    if hidden is not None:
+        match.emit("ammo_changed", seat=seat, change=hidden, reason=reason)
 
 
 def pay(match: Match, seat: Seat, price: Mapping[str, int], reason: str) -> None:
@@ -147,7 +151,7 @@ def close_bonus(match: Match, seat: Seat) -> None:
 
 
 def end_action(match: Match) -> None:
-    """End the active action (WOC-TRN-10)."""
+    """End the active action. The turn goes on, also where something could not be done (WOC-TRN-10, WOC-TRN-13)."""
     state = match.state
     match.emit("action_ended", seat=active_seat(state), action=turn_of(state)["action"])
 
@@ -288,6 +292,11 @@ def resources_changed(state: State, event: Event, own: Own) -> None:
         player[name] += number
 
 
+def ammo_changed(state: State, event: Event, own: Own) -> None:
+    """A seat has more or less ammunition than the others see."""
+    own_player(state, event["seat"], own)[data.POWDER] += event["change"]
+
+
 def crystals_moved(state: State, event: Event, own: Own) -> None:
     """Crystals change hands. The crystal of a token is not counted anywhere else."""
     for place, number in ((event["from"], -event["count"]), (event["to"], event["count"])):
@@ -375,6 +384,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "action_ended": (action_ended, {"seat": SEAT, "action": ACTIVE_ACTION}),
     "bonus_closed": (bonus_closed, {"seat": SEAT}),
     "resources_changed": (resources_changed, {"seat": SEAT, "changes": CHANGES, "reason": _CHANGED}),
+    "ammo_changed": (ammo_changed, {"seat": SEAT, "change": veiled(whole(about="null for the others"), BLANK), "reason": _CHANGED}),
     "crystals_moved": (
         crystals_moved,
         {

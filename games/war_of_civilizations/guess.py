@@ -8,9 +8,11 @@ from typing import Any
 
 from games.chance import Chance
 from games.kernel import Event, Memory
-from games.war_of_civilizations.data import BATTLE_CARDS, EXPEDITIONS, deck
+from games.war_of_civilizations.data import BATTLE_CARDS, EXPEDITIONS, POWDER, START, deck
 from games.war_of_civilizations.document import State
 from games.war_of_civilizations.sight import View
+
+_MOST_POWDER = 3 * START[POWDER]
 
 
 def expedition_recovered(memory: Memory, event: Event) -> Memory:
@@ -23,14 +25,16 @@ REMEMBERS = {"expedition_recovered": expedition_recovered}
 
 def guess(view: View, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
     """Return a document that agrees with a view and with the tokens that everybody saw leave: a deck of the cards that are nowhere else,
-    tokens on the islands with an unseen one, and bids that could have been sealed (WOC-GEN-05, WOC-BAT-05)."""
+    tokens on the islands with an unseen one, hidden ammunition, and bids that could have been sealed (WOC-GEN-05, WOC-BAT-05)."""
     guessed: Any = {**view}
     if isinstance(view["power"]["deck"], int):
         guessed["power"] = {**view["power"], "deck": _deck(view, chance)}
         guessed["apex"] = _tokens(view, chance, (memory or {}).get("recovered", ()))
+    if any(player[POWDER] is None for player in view["players"].values()):
+        guessed["players"] = {seat: _armed(player, chance) for seat, player in view["players"].items()}
     battle = view["battle"]
     if battle is not None and None in battle["bids"].values():
-        bids = {seat: _bid(view["players"][seat], chance) if bid is None else bid for seat, bid in battle["bids"].items()}
+        bids = {seat: _bid(guessed["players"][seat], chance) if bid is None else bid for seat, bid in battle["bids"].items()}
         guessed["battle"] = {**battle, "bids": bids}
     state: State = guessed
     return state
@@ -68,6 +72,11 @@ def _drawn(whole: Sequence[str], gone: Iterable[str], size: int, chance: Chance)
     missing = max(0, size - len(left))
     left += (list(whole) * (missing // len(whole) + 1))[:missing] if missing else []
     return chance.shuffle(left)[:size]
+
+
+def _armed(player: dict[str, Any], chance: Chance) -> dict[str, Any]:
+    """Return a seat with as much ammunition as it may have: somewhere up to a few times what it began with (WOC-GEN-05)."""
+    return player if player[POWDER] is not None else {**player, POWDER: 0 if player["eliminated"] else chance.number(_MOST_POWDER + 1)}
 
 
 def _bid(player: dict[str, Any], chance: Chance) -> dict[str, Any]:

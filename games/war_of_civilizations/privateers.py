@@ -105,6 +105,8 @@ def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
         return None if goal == data.HOME[seat] else no("not_connected", "WOC-PRV-04", at=where, to=goal)
     if goal not in data.DOCKABLE or goal in state["covered"]:
         return no("not_dockable", "WOC-PRV-02", at=goal)
+    if option(state, "privateer_by_token") and goal not in state["players"][seat]["teleporters"]:
+        return no("not_adjacent", "WOC-PRV-02", at=where, to=goal)
     others = occupants(state, goal, seat)
     if not others:
         return no("no_target", "WOC-PRV-02", at=goal)

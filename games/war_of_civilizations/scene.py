@@ -184,7 +184,7 @@ def _seat(view: View, seat: Seat) -> Panel:
     left = [(str(number), ship) for ship in data.SHIPS if (number := reserve(view, seat, ship))]
     left += [(LOOK.word(data.PRIVATEER), data.PIRATE)] if player["privateer"] == data.RESERVE else []
     details = [
-        *[Detail(LOOK.word(name), str(player[name]), name) for name in data.RESOURCES],
+        *[Detail(LOOK.word(name), "?" if player[name] is None else str(player[name]), name) for name in data.RESOURCES],
         Detail("ability", f"{player['ability']} / {data.MAX_LEVEL}"),
         Detail("strength", str(sum([fleet_strength(fleet) for fleet in player["fleets"].values()]))),
         *([Detail("mounted", str(mounted), "crystal")] if mounted else []),

@@ -37,7 +37,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     document: Any = {
         **shared_start(data.ID, seats),
         "options": OPTIONS.clean(dict(options)),
-        "players": {seat: empty_player() for seat in seats},
+        "players": {seat: empty_player(options.get("ability_level", data.DEFAULTS["ability_level"])) for seat in seats},
         "attached": {},
         "covered": [],
         "apex": {apex: {"explored": True, "expedition": None, "known_to": [], "pirate": False} for apex in data.RING},
@@ -56,12 +56,12 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     return first
 
 
-def empty_player() -> Player:
-    """Return the record of a seat that has nothing (WOC-SET-06)."""
+def empty_player(level: int) -> Player:
+    """Return the record of a seat that has nothing yet. `level` is that of its ability (WOC-SET-06)."""
     record: Any = {
         **dict.fromkeys(data.RESOURCES, 0),
         "crystals": 0,
-        "ability": data.START_LEVEL,
+        "ability": level,
         "cards": [],
         "fleets": {},
         "teleporters": [],

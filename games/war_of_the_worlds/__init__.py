@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Game, Seats
 from games.war_of_the_worlds.board import board
-from games.war_of_the_worlds.data import DRAWS, FOLDER, SEATS
+from games.war_of_the_worlds.data import DRAWS, FOLDER, PROFILES, SEATS
 from games.war_of_the_worlds.facts import FACTS
 from games.war_of_the_worlds.guess import REMEMBERS, guess
 from games.war_of_the_worlds.invariants import broken
@@ -77,5 +77,6 @@ GAME = Game(
     scene=scene,
     folder=FOLDER,
     draws=DRAWS,
+    profiles=PROFILES,
     remembers=REMEMBERS,
 )

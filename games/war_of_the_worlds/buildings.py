@@ -11,7 +11,7 @@ from games.war_of_the_worlds.data import ACTING_OF, ATTACKABLE, BESIDE, LAND, NO
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import gain
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
-from games.war_of_the_worlds.state import BUILDING, LAND_REGION, REGION, malformed, nothing_to_attack, standing
+from games.war_of_the_worlds.state import BUILDING, LAND_REGION, REGION, malformed, nothing_to_attack, standing, used_up
 
 
 def working(state: State, seat: Seat, region: str) -> tuple[str, Work] | None:
@@ -29,7 +29,7 @@ def use_building_offers(state: State, seat: Seat) -> list[Action]:
     regions, acting = state["regions"], ACTING_OF[seat]
     for region in LAND:
         name = regions[region]["building"]
-        if name is None or name not in acting or region in state["fired"]:
+        if name is None or name not in acting or used_up(state, region):
             continue
         if acting[name].damage_adjacent:
             offers += [{"type": "use_building", "region": region, "target": target} for target in (region, *BESIDE[region])]
@@ -52,7 +52,7 @@ def use_building_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
     if bool(work.damage_adjacent) != ("target" in action):
         need = "must say what is attacked" if "target" not in action else "has no place here"
         return no("bad_action", "WOW-HUM-12", reason=f"`target` {need}")
-    if region in state["fired"]:
+    if used_up(state, region):
         return no("already_used", "WOW-BLD-11", building=name, region=region)
     if work.repair:
         return repair_refusal(state, name, work)

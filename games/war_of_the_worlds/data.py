@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from games import draws
+from games import draws, profiles
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
@@ -154,6 +154,7 @@ HUMANS: str = _DATA["players"]["seats"][1]
 SEATS: tuple[str, ...] = (ALIENS, HUMANS)
 OPTIONS: dict[str, dict[str, Any]] = _DATA["options"]
 DEFAULTS: dict[str, Any] = {name: row["default"] for name, row in OPTIONS.items()}
+PROFILES = profiles.read(_DATA["profiles"])
 DAMAGE_TO_WIN: int = _DATA["limits"]["damage_to_win"]
 HAND_SIZE: int = _DATA["limits"]["hand_size"]
 OFFER_SIZE: int = _DATA["limits"]["offer_size"]

@@ -13,6 +13,8 @@ class Options(TypedDict):
     expert_swap: NotRequired[bool]
     must_play: NotRequired[bool]
     round_limit: NotRequired[int]
+    use_once: NotRequired[bool]
+    early_shuffle: NotRequired[bool]
 
 
 class Strike(TypedDict):

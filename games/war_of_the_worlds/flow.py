@@ -24,6 +24,7 @@ from games.war_of_the_worlds.state import (
     SEAT,
     SHUFFLED_CARDS,
     SOURCE,
+    early_shuffle,
     income,
 )
 
@@ -32,12 +33,16 @@ INCOME_SOURCE = "income"
 
 def draw_hand(match: Match, seat: Seat) -> None:
     """Draw a new hand from the supply deck. If the deck is empty and a card is wanted, the discard pile is shuffled and becomes the deck.
-    If both are empty the hand stays smaller (WOW-TRN-02, WOW-TRN-11, WOW-TRN-12, WOW-TRN-13)."""
+    If both are empty the hand stays smaller. With the option for it, the discard pile is shuffled as soon as the deck is empty (WOW-TRN-02,
+    WOW-TRN-11, WOW-TRN-12, WOW-TRN-13, WOW-OPT-05)."""
     missing = HAND_SIZE - _draw(match, seat, HAND_SIZE)
     discard = match.state["sides"][seat]["discard"]
     if missing and discard:
         shuffle_supply(match, seat, discard)
         _draw(match, seat, missing)
+    side = match.state["sides"][seat]
+    if side["discard"] and not side["supply"] and early_shuffle(match.state):
+        shuffle_supply(match, seat, side["discard"])
 
 
 def _draw(match: Match, seat: Seat, most: int) -> int:

@@ -49,6 +49,8 @@ OPTION_TEXTS = {
     "expert_swap": "whether a swapped card leaves the game instead of going under the offer deck (WOW-OPT-01)",
     "must_play": "whether a seat must play every card that it can before its turn may end (WOW-OPT-02)",
     "round_limit": "the round after which the match ends by score (WOW-OPT-03)",
+    "use_once": "whether a building acts only once in a turn (WOW-OPT-04)",
+    "early_shuffle": "whether a discard pile is shuffled as soon as the supply deck is empty (WOW-OPT-05)",
 }
 OPTION_SHAPES = settings(data.OPTIONS, OPTION_TEXTS)
 
@@ -116,6 +118,16 @@ def expert_swap(state: State) -> bool:
 def round_limit(state: State) -> int:
     """Return the number of the last round (WOW-OPT-03)."""
     return int(state["options"].get("round_limit", data.DEFAULTS["round_limit"]))
+
+
+def used_up(state: State, region: str) -> bool:
+    """Return True if the building in a region may not act again in this turn (WOW-BLD-11, WOW-OPT-04)."""
+    return region in state["fired"] and bool(state["options"].get("use_once", data.DEFAULTS["use_once"]))
+
+
+def early_shuffle(state: State) -> bool:
+    """Return True if a discard pile is shuffled as soon as the supply deck is empty (WOW-TRN-12, WOW-OPT-05)."""
+    return bool(state["options"].get("early_shuffle", data.DEFAULTS["early_shuffle"]))
 
 
 def standing(state: State, figures: tuple[str, ...], region: str) -> int:

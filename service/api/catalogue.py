@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import marshmallow
@@ -12,13 +10,25 @@ import orjson
 from flask import Response
 
 from events.errors import NoGame
-from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
-from games.schema import Shape, always, anything, described, ids, listing, mapping, nullable, optional, record, text, unchecked, whole
+from games.schema import (
+    anything,
+    described,
+    either,
+    flag,
+    ids,
+    listing,
+    mapping,
+    nullable,
+    record,
+    text,
+    whole,
+)
 from service.api.game_shapes import action_schemas, event_schemas, table_action_schemas, table_event_schemas
 from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, as_text, in_json
 from service.api.problem_shapes import KIND, KINDS, SCOPE
-from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, by_game, extending, named
+from service.api.rulings import parsed_rules, rulings
+from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, extending, named
 from service.context import Service
 from service.http.limits import UNITS, published
 from service.http.problems import CODES, Problem
@@ -27,9 +37,6 @@ from service.http.schemas import LookQuery
 from table.data import FOLDER
 from table.refusals import REFUSALS
 from web.look import all_definitions, look, stylesheet
-
-_RULE = re.compile(rf"^- \*\*(?P<id>{patterns.RULE})\*\* (?P<text>.+)$")
-_SOURCE = re.compile(r"\[(?P<source>[SPR])[^\]]*\]")
 
 
 def list_games(service: Service, call: Call) -> Response:
@@ -46,6 +53,12 @@ def get_rules(service: Service, call: Call, game: str) -> Response:
     """Return the rules of a game."""
     found = _game(service, game)
     return json_response({"game": found.id, "revision": found.revision, "rules": rules(found)})
+
+
+def get_rulings(service: Service, call: Call, game: str) -> Response:
+    """Return the rulings of a game."""
+    found = _game(service, game)
+    return json_response({"game": found.id, "revision": found.revision, "rulings": rulings(found.folder)})
 
 
 def get_rule(service: Service, call: Call, game: str, rule: str) -> Response:
@@ -167,6 +180,7 @@ def game_in_full(game: Game, levels: Mapping[str, str]) -> dict[str, Any]:
     return {
         **game_in_brief(game),
         "options": game.options.schema,
+        "profiles": {name: [part._asdict() for part in parts] for name, parts in game.profiles.items()},
         "levels": [{"id": level, "seat": f"ai:{level}", "about": about} for level, about in levels.items()],
         "refusals": {**SHARED_REFUSALS, **game.refusals, **{code: kind.detail for code, kind in REFUSALS.items()}},
     }
@@ -190,29 +204,7 @@ def schemas(game: Game) -> dict[str, Any]:
 
 def rules(game: Game) -> list[dict[str, Any]]:
     """Return the rules of a game and then those of the table, parsed from RULES.md."""
-    return [rule for folder in (game.folder, FOLDER) for rule in _parsed_rules((folder / "RULES.md").read_text("utf-8"))]
-
-
-@lru_cache(maxsize=16)
-def _parsed_rules(markdown: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    section = ""
-    inside = False
-    for line in markdown.splitlines():
-        rule = _RULE.match(line)
-        if line.startswith("#"):
-            section, inside = line.lstrip("# ").strip(), False
-        elif rule:
-            found.append({"id": rule["id"], "section": section, "source": None, "text": rule["text"]})
-            inside = True
-        elif inside and line.startswith("  "):
-            found[-1]["text"] += " " + line.strip()
-        else:
-            inside = False
-    for each in found:
-        mark = _SOURCE.search(each["text"])
-        each["source"] = mark["source"] if mark else None
-    return found
+    return [rule for folder in (game.folder, FOLDER) for rule in parsed_rules((folder / "RULES.md").read_text("utf-8"))]
 
 
 def _reading(
@@ -252,6 +244,7 @@ GAME = named(
         _BRIEF,
         {
             "options": anything("JSON Schema of the options of a match."),
+            "profiles": anything("House profiles: options by name and number of seats."),
             "levels": listing(
                 named(
                     "Level",
@@ -292,55 +285,46 @@ RULES = named(
         "The rules of a game, in their order.",
     ),
 )
-
-
-_DATA = named(
-    "GameDataBase",
+_READING = record(
+    {
+        "value": described(nullable(either(flag(), whole())), "Of the option."),
+        "reading": text(about="What the rule says then."),
+        "scenarios": listing(ANY_TEXT, about="Examples."),
+    }
+)
+_RULING = record(
+    {
+        "id": text(about="Of the rule."),
+        "section": text(about="Above it."),
+        "text": text(about="The rule."),
+        "quoted": listing(ANY_TEXT, about="From the rulebook."),
+        "why": nullable(text(about="The reason.")),
+        "option": nullable(text(about="It chooses a reading.")),
+        "readings": listing(_READING, about="The usual one first."),
+        "balance": nullable(text(about="As measured.")),
+    }
+)
+RULINGS = named(
+    "RulingList",
     record(
-        {"revision": REVISION, **SEATS, "options": anything("The default of each option.")},
-        "The data that every game has.",
+        {"game": GAME_ID, "revision": REVISION, "rulings": listing(_RULING, about="In the order of the rules.")}, "The rulings of a game."
     ),
 )
 
 
-def _kind(value: Any) -> Shape:
-    """Return the shape of a value in data.json, one level deep."""
-    if isinstance(value, dict):
-        return unchecked({"type": "object", "additionalProperties": _common(value.values())})
-    if isinstance(value, list):
-        return unchecked({"type": "array", "items": _common(value)})
-    return unchecked({"type": _json_type(value)})
-
-
-def _common(values: Iterable[Any]) -> dict[str, Any]:
-    """Return a schema for several values: their common type, or anything."""
-    types = {_json_type(value) for value in values}
-    if types == {"integer", "number"}:
-        types = {"number"}
-    if types == {"array"}:
-        return {"type": "array", "items": {}}
-    return {"type": types.pop()} if len(types) == 1 else {}
-
-
-def _json_type(value: Any) -> str:
-    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object", type(None): "null"}
-    return kinds[type(value)]
-
-
-def _data(game: Game) -> Shape:
-    """Return the shape of a game's data.json, derived from the file."""
-    members = {
-        name: optional(described(_kind(value), f"{name.replace('_', ' ').capitalize()}."))
-        for name, value in orjson.loads((game.folder / "data.json").read_bytes()).items()
-    }
-    return extending(
-        _DATA,
-        {"game": always(game.id), "data": described(record(members), "data.json of the game. The contract of the game describes it.")},
-        f"The data of {game.title}.",
-    )
-
-
-GAME_DATA = by_game("GameData", "The data of a game.", _data)
+GAME_DATA = named(
+    "GameData",
+    record(
+        {
+            "game": GAME_ID,
+            "revision": REVISION,
+            **SEATS,
+            "options": anything("The default of each option."),
+            "data": anything("data.json of the game. The contract of the game describes it."),
+        },
+        "The data of a game.",
+    ),
+)
 TABLE_DATA = named(
     "TableData", record({"data": anything("data.json of the table. The rules of the table refer to it.")}, "The data of the table.")
 )
@@ -396,6 +380,10 @@ OPERATIONS = (
     _reading(
         "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", RULES),
         "The rules of the game and of the table, each with the id that refusals name.",
+    ),
+    _reading(
+        "get_rulings", "/v1/games/{game}/rulings", "Get the rulings on the rulebook", get_rulings,
+        in_json("The rulings.", RULINGS), "Every rule that is ours, with its readings and its reason.",
     ),
     _reading(
         "get_rule", "/v1/games/{game}/rules/{rule}", "Get one rule", get_rule,

@@ -13,7 +13,22 @@ from typing import Any, NamedTuple
 from events.play import LONGEST_LIST
 from games.kernel import RESTORED, Game
 from games.lifecycle import PREPARED
-from games.schema import Fields, Schema, Shape, always, described, either, ids, listing, mapping, nullable, optional, record, unchecked
+from games.schema import (
+    Fields,
+    Schema,
+    Shape,
+    always,
+    anything,
+    described,
+    either,
+    ids,
+    listing,
+    mapping,
+    nullable,
+    optional,
+    record,
+    unchecked,
+)
 from service.api.shapes import LEVEL, PLAYER_ID, SEAT, Component, Games, camel, growing, named, union
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS as TABLE_EVENTS
@@ -180,21 +195,20 @@ def declared(game: Game) -> Declared:
     schemas: dict[str, Schema] = {
         **{f"action {kind}": schema for kind, schema in action_schemas(game).items()},
         **{f"event {kind}": schema for kind, schema in event_schemas(game).items()},
-        **{f"redacted {kind}": _redacted(game, kind) for kind in game.deeds() if kind in game.redacted},
         "options": game.options.schema,
         "view": game.document.seen,
     }
     taken = {f"{own}{camel(kind)}" for kind in game.deeds()} | {f"{own}{name}" for name in ("View", "Options", "Action", "Event")}
     schemas, seat = _with_names(own, taken, schemas, game.seats.ids)
     options, shown = _options(own, schemas["options"]), schemas["view"]["properties"]
-    given = described(options, shown["options"].get("description", ""))
-    view = named(f"{own}View", unchecked({**schemas["view"], "properties": {**shown, "options": given.schema}}))
+    given = anything(shown["options"].get("description", "")).schema
+    view = named(f"{own}View", unchecked({**schemas["view"], "properties": {**shown, "options": given}}))
     for kind, about in WHOLE_DOCUMENTS.items():
         whole = schemas[f"event {kind}"]
         properties = {**whole["properties"], "document": described(view, about).schema}
         schemas[f"event {kind}"] = {**whole, "properties": properties}
     actions = {kind: named(f"{own}{camel(kind)}", unchecked(schemas[f"action {kind}"]), both=True) for kind in game.deeds()}
-    redacted = [named(f"{own}Shown{camel(kind)}", unchecked(schemas[f"redacted {kind}"])) for kind in game.deeds() if kind in game.redacted]
+    redacted = [named(f"{own}Redacted", _redacted(game))] if game.redacted else []
     events = {kind: named(f"{own}{camel(kind)}Event", unchecked(schemas[f"event {kind}"])) for kind in game.events}
     action = named(f"{own}Action", union(actions, f"An action of {game.title}."))
     about = f"An event of {game.title}, as its viewer may see it."
@@ -210,10 +224,10 @@ def declared(game: Game) -> Declared:
     )
 
 
-def _redacted(game: Game, kind: str) -> Schema:
-    """Return the schema of an action that may show only its type to other viewers."""
-    fields = {name: optional(shape) for name, shape in game.deeds()[kind].fields.items()}
-    return action_schema(kind, fields, f"`{kind}`, as entries show it. Viewers other than its seat may see only its `type`.")
+def _redacted(game: Game) -> Shape:
+    """Return the shape of an action of which other viewers see its type alone, because an event of it hides something from them."""
+    kinds = ids([kind for kind in game.deeds() if kind in game.redacted], "All of it that is shown.")
+    return record({"type": kinds}, "An action as viewers other than its seat may see it.")
 
 
 def _options(own: str, schema: Schema) -> Shape:

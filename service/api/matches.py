@@ -84,6 +84,7 @@ def create_match(service: Service, call: Call) -> Response:
     else:
         game, seats = recall.game_of(service.platform, body["game"]), body["seats"]
     settings = {name: body[name] for name in SETTINGS if name in body}
+    options = _options(game, body, len(seats))
     searched = is_searched(seats.values(), settings)
     call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
     try:
@@ -98,7 +99,7 @@ def create_match(service: Service, call: Call) -> Response:
                     player,
                     game.id,
                     seats,
-                    body.get("options", {}),
+                    options,
                     order=body.get("order"),
                     code=body["code"],
                     settings=settings,
@@ -109,6 +110,17 @@ def create_match(service: Service, call: Call) -> Response:
     response = match_response(service, call, position, 201, receipt_at(service.platform, position))
     response.headers["Location"] = f"/v1/matches/{position.match}"
     return response
+
+
+def _options(game: Game, body: Mapping[str, Any], seats: int) -> dict[str, Any]:
+    """Return the options that a match is given: those of the profile, then those that the request names."""
+    given: dict[str, Any] = body.get("options", {})
+    if "profile" not in body:
+        return given
+    try:
+        return {**game.options_of(body["profile"], seats), **given}
+    except Refused as refused:
+        raise refusal_problem(game, refused.refusal) from None
 
 
 def _forked(service: Service, body: Mapping[str, Any]) -> tuple[Game, Mapping[str, str]]:
@@ -376,6 +388,9 @@ _FORK = named(
 )
 
 
+_PROFILE = named("HouseProfile", text(about="A house profile. `options` come on top of it."))
+
+
 def _new_match(game: Game) -> Shape:
     """Return the shape of a new match of a game."""
     own = declared(game)
@@ -388,6 +403,7 @@ def _new_match(game: Game) -> Shape:
             "game": always(game.id),
             "seats": unchecked({**seats.schema, "minProperties": game.seats.least, "maxProperties": game.seats.most}),
             "options": optional(described(own.options, "The options. Missing options have their defaults.")),
+            "profile": optional(_PROFILE),
             "order": optional(order),
             **_HOW,
         },

@@ -192,6 +192,7 @@ class MatchBody(Schema):
     at = fields.Integer(strict=True, validate=validate.Range(1, LARGEST))
     seats = fields.Dict(keys=Text(), values=Text(), validate=validate.Length(1, 16))
     options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
+    profile = Text()
     order = fields.List(Text(), validate=validate.Length(0, 16))
     code = Flag(load_default=False)
     clock = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
@@ -201,7 +202,9 @@ class MatchBody(Schema):
     @validates_schema
     def _check_kind(self, given: dict[str, Any], **_: Any) -> None:
         """Raise ValidationError unless the fields are those of a new match or of a fork. A fork already has its game and options."""
-        needed, foreign = (("fork_of", "at"), ("game", "options", "order")) if "fork_of" in given else (("game", "seats"), ("at",))
+        needed, foreign = (
+            (("fork_of", "at"), ("game", "options", "profile", "order")) if "fork_of" in given else (("game", "seats"), ("at",))
+        )
         wrong = {name: ["Missing data for required field."] for name in needed if name not in given}
         wrong |= {name: ["Unknown field."] for name in foreign if name in given}
         if wrong:

@@ -1,10 +1,11 @@
-"""The page of a game: its introduction, its options, and every rule with its id as an anchor."""
+"""The page of a game: its introduction, its options, and every rule with its id as an anchor. The page of its rulings."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from flask import Response
@@ -14,6 +15,7 @@ from events import lists
 from events.errors import NoGame
 from games.kernel import Game
 from service.api.catalogue import rules
+from service.api.rulings import rulings
 from service.http.keys import Caller
 from service.http.static import CRESTS
 from service.pages.html import Pages, game_in_brief, html_response, seat_name
@@ -52,6 +54,33 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
         "revision": found.revision,
     }
     return html_response(pages, "game.html", values)
+
+
+def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
+    """Return the page of the rulings of a game: each with its readings, and examples of them. Raise NoGame."""
+    found = pages.service.games.get(game)
+    if found is None:
+        raise NoGame(game, pages.service.games)
+    listed = [
+        {
+            **ruling,
+            "text": in_html(_SOURCE.sub("", ruling["text"])),
+            "readings": [{**one, "value": _told(one["value"]), "played": not place} for place, one in enumerate(ruling["readings"])],
+        }
+        for ruling in rulings(found.folder)
+    ]
+    sections = [
+        {"title": _PREFIX.sub("", title).capitalize(), "rulings": list(some)} for title, some in groupby(listed, itemgetter("section"))
+    ]
+    values = {
+        "here": game,
+        "game": game_in_brief(found),
+        "open": [ruling for ruling in listed if ruling["option"]],
+        "sections": sections,
+        "profiles": [{"name": name, "parts": [part._asdict() for part in parts]} for name, parts in found.profiles.items()],
+        "revision": found.revision,
+    }
+    return html_response(pages, "rulings.html", values)
 
 
 def _told(value: Any) -> Any:

@@ -172,6 +172,7 @@ def _game(game: Game, pages: Pages) -> dict[str, Any]:
         "seats_text": shown,
         "cover": cover(pages, game.id),
         "seats": [{"id": seat, "name": seat_name(game, seat), "usual": usual[place]} for place, seat in enumerate(seats)],
+        "profiles": list(game.profiles),
         "options": [option for name, schema in game.options.schema["properties"].items() if (option := option_of(name, schema))],
     }
 

@@ -10,7 +10,7 @@ from service.context import Service
 from service.http import static
 from service.pages import pyodide
 from service.pages.check import check_page
-from service.pages.game import game_page
+from service.pages.game import game_page, rulings_page
 from service.pages.html import Pages, page
 from service.pages.lobby import lobby
 from service.pages.match import embed_page, match_page, match_words
@@ -23,6 +23,7 @@ VIEWS: dict[str, Callable[..., Response]] = {
     "/embed/<match>": embed_page,
     "/oembed": oembed,
     "/games/<game>": game_page,
+    "/games/<game>/rulings": rulings_page,
     "/check": check_page,
 }
 

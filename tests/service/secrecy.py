@@ -148,6 +148,7 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "page /embed/<match>": pages("/embed/{match}"),
     "page /oembed": lambda about: iter([Ask(f"/oembed?url={quote(f'http://localhost/m/{about.match}')}")]),
     "page /games/<game>": lambda about: iter([Ask("/games/war")]),
+    "page /games/<game>/rulings": lambda about: iter([Ask("/games/war/rulings")]),
 }
 """What is asked at each route that answers without writing, the pages for people included. The last ones refuse while a match is played."""
 
@@ -171,7 +172,7 @@ NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
         *("list_my_keys", "create_my_key", "get_my_key", "revoke_my_key", "rotate_my_key", "list_keys", "create_key", "revoke_key"),
     ),
     "Rules and pictures of games are the same for every match.": (
-        *("list_games", "get_game", "get_rules", "get_rule", "get_rulebook", "get_contract", "get_data", "get_schema"),
+        *("list_games", "get_game", "get_rules", "get_rulings", "get_rule", "get_rulebook", "get_contract", "get_data", "get_schema"),
         *("get_table_rulebook", "get_table_contract", "get_table_data", "get_stylesheet", "get_definitions"),
     ),
     "The log has digests, which cover what is hidden by salted leaves (docs/auditing.md); test_ledger.py has pairs of leaves.": (

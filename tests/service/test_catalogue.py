@@ -5,6 +5,7 @@ import re
 from hashlib import sha256
 
 import pytest
+import yaml
 from jsonschema_rs import meta
 
 from events.platform import Platform
@@ -16,6 +17,7 @@ from table.data import FOLDER, LEVELS
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS
 from table.refusals import REFUSALS
+from tests.games.matches import HERE as STRUCTURAL
 from tests.service.conftest import Caller
 
 
@@ -144,3 +146,48 @@ def test_every_kind_of_problem_is_explained_at_the_address_in_its_type(anybody: 
     assert [kind["code"] for kind in anybody.get("/v1/problems").json["problems"]] == list(CODES)
     refused = anybody.get("/v1/games/chess").json
     assert anybody.get(refused["type"]).json["title"] == refused["title"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_rulings_of_a_game_are_its_rules_that_are_ours_each_with_its_readings(anybody: Caller, game: str) -> None:
+    rulings = anybody.get(f"/v1/games/{game}/rulings").json["rulings"]
+    folder, options = GAMES[game].folder, GAMES[game].with_defaults({})
+    ours = [rule for rule in anybody.get(f"/v1/games/{game}/rules").json["rules"] if re.search(r"\[[^]]*\bR\b", rule["text"])]
+    assert [ruling["id"] for ruling in rulings] == [rule["id"] for rule in ours if not rule["id"].startswith("TBL-")]
+    without = yaml.safe_load((STRUCTURAL / game / "structural.yaml").read_text("utf-8"))
+    scenarios = {one["id"]: one for one in yaml.safe_load((folder / "scenarios.yaml").read_text("utf-8"))}
+    for ruling in rulings:
+        assert ruling["why"], ruling["id"]
+        assert all(quoted in ruling["text"] for quoted in ruling["quoted"])
+        first, *others = ruling["readings"]
+        assert (ruling["option"] is None) == (not others) == (first["value"] is None)
+        assert ruling["option"] is None or first["value"] == options[ruling["option"]]
+        for reading in ruling["readings"]:
+            assert reading["scenarios"] or ruling["id"] in without, (ruling["id"], reading["value"])
+            for id in reading["scenarios"]:
+                given = {**scenarios[id]["given"], **scenarios[id]["given"].get("new_match", {})}.get("options", {})
+                assert ruling["option"] is None or given.get(ruling["option"], options[ruling["option"]]) == reading["value"]
+
+
+def test_each_reading_that_a_match_may_choose_is_a_ruling(anybody: Caller) -> None:
+    chosen = {ruling["option"] for game in GAMES for ruling in anybody.get(f"/v1/games/{game}/rulings").json["rulings"]}
+    wanted = {"ability_level", "hidden_ammo", "privateer_by_token", "all_tokens_lost", "arrival_counts", "first_seat_rotates"}
+    assert chosen == {None, *wanted, "room_by_card", "garrisons", "use_once", "early_shuffle", "must_play"}
+
+
+def test_a_match_by_a_house_profile_has_its_options_and_those_of_the_request_on_top(ada: Caller, anybody: Caller) -> None:
+    game = {"game": "war_of_civilizations", "profile": "balanced"}
+    assert anybody.get("/v1/games/war_of_civilizations").json["profiles"]["balanced"][0] == {
+        "seats": [2],
+        "options": {"arrival_counts": True},
+    }
+    made = ada.post("/v1/matches", {**game, "seats": {"fox": "me", "lion": "open"}, "options": {"pirates": True}}).json
+    assert {name for name, value in made["options"].items() if value is True} == {"arrival_counts", "pirates"}
+    entry = ada.get(f"/v1/matches/{made['id']}/entries").json["entries"][0]
+    assert entry["action"]["options"] == {"arrival_counts": True, "pirates": True}
+    three = {"fox": "me", "lion": "open", "ape": "open"}
+    made = ada.post("/v1/matches", {**game, "seats": three, "options": {"first_seat_rotates": False}}).json
+    assert not made["options"]["first_seat_rotates"]
+    refused = ada.post("/v1/matches", {**game, "seats": three, "profile": "unheard of"})
+    assert (refused.status_code, refused.json["code"]) == (422, "bad_options")
+    assert "balanced" in refused.json["detail"]

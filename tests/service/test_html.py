@@ -45,7 +45,15 @@ def match(platform: Platform, ada: Caller, ben: Caller) -> str:
 
 
 def pages(match: str) -> list[str]:
-    return ["/", "/?status=playing&game=war", f"/m/{match}", f"/m/{match}?at=5", f"/embed/{match}", *[f"/games/{game}" for game in GAMES]]
+    return [
+        "/",
+        "/?status=playing&game=war",
+        f"/m/{match}",
+        f"/m/{match}?at=5",
+        f"/embed/{match}",
+        *[f"/games/{game}" for game in GAMES],
+        *[f"/games/{game}/rulings" for game in GAMES],
+    ]
 
 
 def test_pages_load_nothing_from_elsewhere_and_have_no_script_or_style_of_their_own(client: FlaskClient, match: str) -> None:

@@ -113,7 +113,7 @@ function choose() {
 form.elements.game.onchange = choose;
 form.elements.clock.onchange = choose;
 
-/** Return what the form says as the body of a new match. */
+/** Return the body of a new match. A profile sets the options that the form leaves as usual. */
 export function matchOf(form) {
   const chosen = form.elements.game.value;
   const fieldset = form.querySelector(`fieldset[data-of="${CSS.escape(chosen)}"]`);
@@ -121,9 +121,10 @@ export function matchOf(form) {
   for (const field of fieldset.elements) {
     const [kind, name] = field.name.split(" ");
     if (kind === "seat" && field.value) body.seats[name] = field.value;
-    if (kind === "option" && field.dataset.kind === "boolean") body.options[name] = field.checked;
-    if (kind === "option" && field.dataset.kind === "integer" && field.value !== "") body.options[name] = Number(field.value);
-    if (kind === "option" && field.dataset.kind === "string") body.options[name] = field.value;
+    if (kind === "profile" && field.value) body.profile = field.value;
+    const value = field.type === "checkbox" ? field.checked : field.value;
+    if (kind !== "option" || value === "" || `${value}` === field.dataset.usual) continue;
+    body.options[name] = field.type === "number" ? Number(value) : value;
   }
   const number = (name) => Number(form.elements[`clock ${name}`].value);
   const clocks = {

@@ -9,7 +9,7 @@ from games.war_of_civilizations.document import Match, Side, State
 from games.war_of_civilizations.outcome import check_survivor
 from games.war_of_civilizations.state.control import reinforcements
 from games.war_of_civilizations.state.fleets import foreign_privateer, opponent, room, ships_at
-from games.war_of_civilizations.state.records import battle_of, can_pay, goods, isle_of, turn_of
+from games.war_of_civilizations.state.records import battle_of, can_pay, goods, isle_of, option, turn_of
 
 # ---------------------------------------------------------------- the arrival of a fleet
 
@@ -142,8 +142,9 @@ def reward(match: Match, winner: str) -> None:
             flow.pay(match, beaten, taken, card.id)
         flow.change_resources(match, victor, taken, card.id)
     give_prize(match, winner)
-    if beaten != data.PIRATE and at in match.state["players"][beaten]["teleporters"]:
-        flow.lose_teleporter(match, beaten, at, "battle")
+    tokens = [] if beaten == data.PIRATE else match.state["players"][beaten]["teleporters"]
+    for token in list(tokens) if option(match.state, "all_tokens_lost") else [at] if at in tokens else []:
+        flow.lose_teleporter(match, beaten, token, "battle")
 
 
 def give_prize(match: Match, winner: str) -> None:

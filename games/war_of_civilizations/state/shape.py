@@ -170,7 +170,8 @@ RESOURCE_NAMES = {"oc": "OC, the money", "alwood": "AlWood", "ammo": "ammunition
 PRIVATEER_PLACE = either(LOCATION, always(data.RESERVE), about="a location, or the reserve")
 PLAYER = record(
     {
-        **{name: whole(0, about=f"{RESOURCE_NAMES[name]} in stock") for name in data.RESOURCES},
+        **{name: whole(0, about=f"{RESOURCE_NAMES[name]} in stock") for name in data.MATERIALS},
+        data.POWDER: veiled(whole(0, about=f"{RESOURCE_NAMES[data.POWDER]} in stock; null where others may not see it"), BLANK),
         "crystals": whole(0, data.CRYSTALS, "crystals in stock, without those that are mounted"),
         "ability": whole(0, data.MAX_LEVEL, "the level of the clan's ability"),
         "cards": listing(CARD, 0, data.HAND_LIMIT, "oldest first"),
@@ -188,6 +189,10 @@ OPTION_TEXTS = {
     "round_limit": "the round after which the match ends at the latest (WOC-RND-10)",
     "arrival_counts": "whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07)",
     "first_seat_rotates": "whether each round begins with the seat after the one that began the round before (WOC-RND-12)",
+    "ability_level": "the level at which abilities begin (WOC-SET-06)",
+    "hidden_ammo": "whether a seat's ammunition is for it alone to see (WOC-GEN-05)",
+    "privateer_by_token": "whether privateers go only where their seat has a token (WOC-PRV-02)",
+    "all_tokens_lost": "whether the loser of a battle loses all its tokens (WOC-TEL-09)",
 }
 OPTION_SHAPES = settings(data.OPTIONS, OPTION_TEXTS)
 

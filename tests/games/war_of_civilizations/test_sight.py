@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from games.kernel import AUDITOR, SPECTATOR, remembered
+from games.kernel import AUDITOR, SPECTATOR, carry_out, legal, remembered, withdraw
 from games.war_of_civilizations import GAME
 from games.war_of_civilizations.data import EXPEDITIONS, RING, deck
 from tests.games.matches import Start, chance, same, walk
@@ -122,3 +122,48 @@ def test_a_position_that_was_never_played_is_guessed_too():
     odd = {**MIDDLE, "power": {"display": [], "discard": [], "deck": ["plunder"] * 70}}
     seen = GAME.view(odd, SEATS[0])
     assert GAME.view(GAME.guess(seen, SEATS[0], chance(1)), SEATS[0]) == seen
+
+
+FACE_DOWN = {"round_limit": 12, "pirates": True, "disasters": True, "hidden_ammo": True}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_face_down_ammunition_shows_nowhere(seed):
+    """Whatever others do, and when they leave, a viewer sees the same if they have more ammunition."""
+    steps = list(walk(Start(GAME, SEATS, FACE_DOWN, seed)))
+    reasons = Counter(event["reason"] for step in steps for event in step.events if event["type"] == "ammo_changed")
+    assert reasons["start"] == len(SEATS)
+    assert not any("ammo" in event.get("changes", {}) for step in steps for event in step.events)
+    for step in steps:
+        for viewer in VIEWERS:
+            richer = armed(step.before, viewer, seed + 1)
+            assert same(GAME.view(richer, viewer)) == same(GAME.view(step.before, viewer))
+            assert same(legal(GAME, richer, viewer)) == same(legal(GAME, step.before, viewer))
+            text = GAME.board(GAME.view(richer, viewer), viewer)
+            assert text == GAME.board(GAME.view(step.before, viewer), viewer)
+            assert GAME.scene(GAME.view(richer, viewer)) == GAME.scene(GAME.view(step.before, viewer))
+            for one, two in zip(follow(step.before, step, seed), follow(richer, step, seed), strict=True):
+                assert [seen(event, viewer) for event in one.events] == [seen(event, viewer) for event in two.events]
+                assert same(GAME.view(one.state, viewer)) == same(GAME.view(two.state, viewer))
+
+
+def armed(state, viewer, more):
+    """Return a position in which all but the viewer, and who is out, have more ammunition."""
+    players = {
+        seat: player if seat == viewer or player["eliminated"] else {**player, "ammo": player["ammo"] + more}
+        for seat, player in state["players"].items()
+    }
+    return {**state, "players": players}
+
+
+def follow(state, step, seed):
+    """Yield the matches after what was done in a step, and after each seat in play has left instead."""
+    yield carry_out(GAME, state, step.actor, step.action, chance(seed))
+    for seat in GAME.playing(state):
+        yield withdraw(GAME, state, seat, chance(seed))
+
+
+def seen(event, viewer):
+    """Return an event as a viewer sees it, and whether it sees it whole."""
+    shown = GAME.shown(event, viewer)
+    return shown, shown is event

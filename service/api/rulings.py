@@ -1,0 +1,94 @@
+"""The rules of a game from RULES.md; and its rulings, which settle what the rulebook leaves open, with data.json and scenarios.yaml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+from games import patterns
+
+_RULE = re.compile(rf"^- \*\*(?P<id>{patterns.RULE})\*\* (?P<text>.+)$")
+_SOURCE = re.compile(r"\[(?P<source>[SPR])[^\]]*\]")
+_RULED = re.compile(r"\[[^\]]*\bR\b[^\]]*\]")
+_WHY = re.compile(r"Reason(?: for [^:]+)?: (.+?)(?= \[[SPR]\b|$)")
+_QUOTED = re.compile(r'"([^"]+)"')
+
+
+@lru_cache(maxsize=16)
+def parsed_rules(markdown: str) -> list[dict[str, Any]]:
+    """Return the rules of a RULES.md, one by one."""
+    found: list[dict[str, Any]] = []
+    section = ""
+    inside = False
+    for line in markdown.splitlines():
+        rule = _RULE.match(line)
+        if line.startswith("#"):
+            section, inside = line.lstrip("# ").strip(), False
+        elif rule:
+            found.append({"id": rule["id"], "section": section, "source": None, "text": rule["text"]})
+            inside = True
+        elif inside and line.startswith("  "):
+            found[-1]["text"] += " " + line.strip()
+        else:
+            inside = False
+    for each in found:
+        mark = _SOURCE.search(each["text"])
+        each["source"] = mark["source"] if mark else None
+    return found
+
+
+@lru_cache(maxsize=16)
+def rulings(folder: Path) -> list[dict[str, Any]]:
+    """Return every ruling of the game in a folder, in the order of its rules.
+
+    `readings`: what the rule can be taken to say, first what is played unless a match says otherwise. `value` is that of the option which
+    chooses it; null where no option does. `scenarios`: examples of it, by id.
+    """
+    options: dict[str, dict[str, Any]] = orjson.loads((folder / "data.json").read_bytes())["options"]
+    scenarios: list[dict[str, Any]] = yaml.load((folder / "scenarios.yaml").read_text("utf-8"), yaml.CSafeLoader)
+    chosen = {rule: name for name, row in options.items() for rule in row.get("rules", ())}
+    found = []
+    for rule in parsed_rules((folder / "RULES.md").read_text("utf-8")):
+        if _RULED.search(rule["text"]):
+            option = chosen.get(rule["id"])
+            row = {"default": None, **options[option]} if option is not None else _alone(rule)
+            examples = [one for one in scenarios if not set(row["rules"]).isdisjoint(one["rules"])]
+            found.append(_ruling(rule, option, row, examples))
+    return found
+
+
+def _alone(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a ruling without an option as one that has a single reading."""
+    return {"default": None, "rules": [rule["id"]], "readings": [[None, _WHY.sub("", _RULED.sub("", rule["text"]))]]}
+
+
+def _ruling(rule: Mapping[str, Any], option: str | None, row: Mapping[str, Any], examples: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": rule["id"],
+        "section": rule["section"],
+        "text": rule["text"],
+        "quoted": _QUOTED.findall(rule["text"]),
+        "why": " ".join(_WHY.findall(rule["text"])) or None,
+        "option": option,
+        "readings": [
+            {
+                "value": value,
+                "reading": " ".join(said.split()),
+                "scenarios": [one["id"] for one in examples if option is None or _given(one, option, row["default"]) == value],
+            }
+            for value, said in row["readings"]
+        ],
+        "balance": row.get("balance"),
+    }
+
+
+def _given(scenario: Mapping[str, Any], option: str, default: Any) -> Any:
+    """Return the value of an option in a scenario."""
+    given = scenario["given"]
+    return {option: default, **(given.get("options") or {}), **((given.get("new_match") or {}).get("options") or {})}[option]
