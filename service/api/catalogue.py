@@ -289,7 +289,7 @@ _READING = record(
     {
         "value": described(nullable(either(flag(), whole())), "Of the option."),
         "reading": text(about="What the rule says then."),
-        "scenarios": listing(ANY_TEXT, about="Examples."),
+        "scenarios": mapping(ANY_TEXT, ANY_TEXT, "Examples, by id."),
     }
 )
 _RULING = record(

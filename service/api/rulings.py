@@ -48,7 +48,7 @@ def rulings(folder: Path) -> list[dict[str, Any]]:
     """Return every ruling of the game in a folder, in the order of its rules.
 
     `readings`: what the rule can be taken to say, first what is played unless a match says otherwise. `value` is that of the option which
-    chooses it; null where no option does. `scenarios`: examples of it, by id.
+    chooses it; null where no option does. `scenarios`: examples of it, by id, with their titles.
     """
     options: dict[str, dict[str, Any]] = orjson.loads((folder / "data.json").read_bytes())["options"]
     scenarios: list[dict[str, Any]] = yaml.load((folder / "scenarios.yaml").read_text("utf-8"), yaml.CSafeLoader)
@@ -80,7 +80,9 @@ def _ruling(rule: Mapping[str, Any], option: str | None, row: Mapping[str, Any],
             {
                 "value": value,
                 "reading": " ".join(said.split()),
-                "scenarios": [one["id"] for one in examples if option is None or _given(one, option, row["default"]) == value],
+                "scenarios": {
+                    one["id"]: one["title"] for one in examples if option is None or _given(one, option, row["default"]) == value
+                },
             }
             for value, said in row["readings"]
         ],

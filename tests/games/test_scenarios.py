@@ -32,6 +32,12 @@ def test_scenario_passes(game, scenario):
 
 
 @pytest.mark.parametrize("game", GAMES)
+def test_no_two_scenarios_have_one_id(game):
+    named = [scenario["id"] for scenario in scenarios(game)]
+    assert len(set(named)) == len(named)
+
+
+@pytest.mark.parametrize("game", GAMES)
 def test_every_rule_has_a_scenario_or_a_reason(game):
     structural = yaml.safe_load((HERE / game.id / "structural.yaml").read_text(encoding="utf-8"))
     shown = {rule for scenario in scenarios(game) for rule in scenario["rules"]}
