@@ -1,11 +1,17 @@
-"""Create, change and delete accounts: players and their keys. A key is shown once. Only its SHA-256 is stored."""
+"""Create, change and delete accounts: players and their keys. A key is shown once. Only its SHA-256 is stored.
+
+A key ends in a seal, which follows from the rest of its text and the store's secret. So every process can tell at once, without asking the
+store, a key that this service has made from one that somebody has made up (docs/decisions/0090).
+"""
 
 from __future__ import annotations
 
 import base64
 import contextlib
+import hmac
 import re
 import secrets
+import time
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import NamedTuple
@@ -29,7 +35,9 @@ MOST_LEFT = 100
 RETRY_MS = 3_600_000
 
 _FIRST = "first"
-_KEY = re.compile(f"wl_({patterns.PLAYER})_({patterns.KEY})_[A-Za-z0-9_-]{{43}}")
+_KEY = re.compile(f"wl_({patterns.PLAYER})_({patterns.KEY})_([A-Za-z0-9_-]{{32}})([A-Za-z0-9_-]{{11}})")
+_RANDOM, _SEAL = 24, 8  # bytes of the random part of a key, and of its seal
+_LOOK_SECONDS = 1.0  # between two looks whether the store has another secret
 
 
 class Player(NamedTuple):
@@ -65,22 +73,37 @@ class Account(NamedTuple):
 # ---------------------------------------------------------------- looking up a key
 
 
-def new_secret() -> str:
-    """Return the random part of a key."""
-    return secrets.token_urlsafe(32)
-
-
 def new_admin_key() -> str:
     """Return a new admin key. It begins with a letter, so no command takes it for an option."""
-    return f"wl_{new_secret()}"
+    return f"wl_{secrets.token_urlsafe(32)}"
 
 
-def holder(key: str, account_of: Callable[[str], Account | None]) -> tuple[Account, Key] | None:
-    """Return the player who has a key, and the key, or None if nobody has it. The text of a key has the ids of both."""
-    named = _KEY.fullmatch(key)
-    account = account_of(named[1]) if named else None
-    found = account.keys.get(named[2]) if account and named else None
-    return (account, found) if account and found and found.hash == _hashed(key) else None
+class Seals:
+    """Tells which keys this service has made. Shared by the threads of a process."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._store = platform.store
+        self._looked = 0.0
+
+    def holder(self, key: str, account_of: Callable[[str], Account | None]) -> tuple[Account, Key] | None:
+        """Return the player who has a key, and the key, or None if nobody has it. The text of a key has the ids of both.
+
+        Only the account of a key that this service has made is looked up. Raises what `account_of` raises, and StoreUnavailable.
+        """
+        named = _KEY.fullmatch(key)
+        if named is None or not self._has_made(*named.groups()):
+            return None
+        account = account_of(named[1])
+        found = account.keys.get(named[2]) if account else None
+        return (account, found) if account and found and found.hash == _hashed(key) else None
+
+    def _has_made(self, player: str, key: str, random: str, seal: str) -> bool:
+        if _is_sealed(self._store.secret, player, key, random, seal):
+            return True
+        if time.monotonic() < self._looked + _LOOK_SECONDS:
+            return False
+        self._looked = time.monotonic()
+        return _is_sealed(self._store.read_secret(), player, key, random, seal)
 
 
 def get(platform: Platform, id: str) -> Account | None:
@@ -122,9 +145,9 @@ class Asked(NamedTuple):
         """Return the id of the player (`p`) or the key (`k`) that the request creates."""
         return kind + _letters(platform.signer.derived(kind, *self)[:10])
 
-    def secret(self, platform: Platform, *what: str) -> str:
-        """Return the secret of the key that the request creates. It depends on `what` the request asks for."""
-        return base64.urlsafe_b64encode(platform.signer.derived("secret", *self, *what)).decode().rstrip("=")
+    def random(self, platform: Platform, *what: str) -> bytes:
+        """Return the random part of the key that the request creates. It depends on `what` the request asks for."""
+        return platform.signer.derived("secret", *self, *what)[:_RANDOM]
 
 
 def register(platform: Platform, name: str, role: str = "player", asked: Asked | None = None) -> tuple[Player, str]:
@@ -132,7 +155,7 @@ def register(platform: Platform, name: str, role: str = "player", asked: Asked |
     assert role in ROLES
     now = wall_time()
     id = _new_id("p") if asked is None else asked.id(platform, "p")
-    key, text = _with_secret(id, first_key(id), _FIRST, SCOPES, now, asked and asked.secret(platform, name, role))
+    key, text = _made(platform, id, first_key(id), _FIRST, SCOPES, now, asked and asked.random(platform, name, role))
     if platform.store.accounts.add(id, name, role, now, _stored(key)) is not Result.DONE:
         raise Reused
     return Player(id, name, role, now), text
@@ -144,7 +167,7 @@ def registered(platform: Platform, name: str, role: str, asked: Asked) -> tuple[
     account = get(platform, id)
     if account is None:
         return None
-    text = _text(id, first_key(id), asked.secret(platform, name, role))
+    text = _text(platform, id, first_key(id), asked.random(platform, name, role))
     _same(account.keys.get(first_key(id)), text)
     return account.player._replace(name=name, role=role), text
 
@@ -220,7 +243,7 @@ def add_key(
     _check_scopes(wanted, granted)
     asked = None if request is None else Asked(f"{id}/{signer.key}", request)
     new = _new_id("k") if asked is None else asked.id(platform, "k")
-    key, text = _with_secret(id, new, name, wanted, wall_time(), asked and asked.secret(platform, name, *wanted))
+    key, text = _made(platform, id, new, name, wanted, wall_time(), asked and asked.random(platform, name, *wanted))
     if (made := _known(platform, id).keys.get(key.id)) is None:
         _check(platform.store.accounts.add_key(id, signer, _stored(key), MOST_KEYS), NoSuchPlayer(player=id))
         return (key if asked is None else key_of(platform, id, key.id)), text
@@ -235,9 +258,9 @@ def rotate_key(platform: Platform, id: str, signer: Signer, key: str, granted: I
     """
     old = key_of(platform, id, key)
     _check_scopes(old.scopes, granted)
-    new, secret = _with_secret(id, old.id, old.name, old.scopes, old.created)
+    new, text = _made(platform, id, old.id, old.name, old.scopes, old.created)
     _check(platform.store.accounts.rotate_key(id, signer, _stored(new)), NoSuchKey())
-    return new, secret
+    return new, text
 
 
 def revoke_key(platform: Platform, id: str, signer: Signer, key: str) -> None:
@@ -298,14 +321,29 @@ def _same(made: Key | None, text: str) -> None:
         raise Reused
 
 
-def _with_secret(player: str, id: str, name: str, scopes: tuple[str, ...], created: int, secret: str | None = None) -> tuple[Key, str]:
-    """Return a key and its text. Without a `secret` it gets a new one."""
-    text = _text(player, id, secret or new_secret())
+def _made(
+    platform: Platform, player: str, id: str, name: str, scopes: tuple[str, ...], created: int, random: bytes | None = None
+) -> tuple[Key, str]:
+    """Return a key and its text. Without a `random` part it gets a new one."""
+    text = _text(platform, player, id, random or secrets.token_bytes(_RANDOM))
     return Key(id, name, scopes, created, None, _hashed(text)), text
 
 
-def _text(player: str, key: str, secret: str) -> str:
-    return f"wl_{player}_{key}_{secret}"
+def _text(platform: Platform, player: str, key: str, random: bytes) -> str:
+    shown = _shown(random)
+    return f"wl_{player}_{key}_{shown}{_seal(platform.store.read_secret(), player, key, shown)}"
+
+
+def _is_sealed(secret: bytes, player: str, key: str, random: str, seal: str) -> bool:
+    return hmac.compare_digest(_seal(secret, player, key, random), seal)
+
+
+def _seal(secret: bytes, player: str, key: str, random: str) -> str:
+    return _shown(hmac.digest(secret, f"{player} {key} {random}".encode(), "sha256")[:_SEAL])
+
+
+def _shown(part: bytes) -> str:
+    return base64.urlsafe_b64encode(part).decode().rstrip("=")
 
 
 def _stored(key: Key) -> StoredKey:

@@ -71,7 +71,7 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         throttle=throttle,
         quotas=Quotas(platform, settings.limits),
         directory=directory,
-        keys=Keys(platform, directory, settings.admin_key, throttle),
+        keys=Keys(platform, directory, settings.admin_key),
         hub=Hub(platform),
         streams=Places(
             "open streams and long polls",

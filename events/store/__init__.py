@@ -7,6 +7,7 @@ log of the whole server. `removal` removes matches that never started.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 
 from events.errors import StoreUnavailable
@@ -26,6 +27,7 @@ from events.store.sidelog import SideLog
 
 _BEGUN = "{store}:begun"
 _BEGIN = script("begin")
+_SECRET = 32  # bytes
 
 
 class WrongStore(StoreUnavailable):
@@ -50,7 +52,7 @@ class Store:
         self.pulses = Pulses(client)
         self.sidelog = SideLog(client, self.keys)
         self.server_logs = ServerLogs(client, self.keys)
-        self._checked = False
+        self._secret: bytes | None = None
 
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:
         """Yield each match and version as it is appended, and MISSED when something may have been missed (heads.py)."""
@@ -58,33 +60,51 @@ class Store:
 
     def can_write(self) -> bool:
         """Return False if the store answers reads but cannot write now. Raises WrongStore, and StoreUnavailable if it does not answer."""
-        self._is_begun()
-        return self.client.may_write(_BEGIN, [_BEGUN], [FORMAT, self.keys.partitions])
+        if self._secret is None:
+            self._read_mark()
+        return self.client.may_write(_BEGIN, [_BEGUN], self._beginning())
 
     def check(self) -> None:
-        """Mark an empty store with the format and the number of partitions. Raises WrongStore if it has others.
+        """Mark an empty store with the format, the number of partitions and a secret. Raises WrongStore if it has others.
 
         Only the first call asks the store. Raises StoreUnavailable.
         """
-        if not self._is_begun():
-            self.client.run(_BEGIN, [_BEGUN], [FORMAT, self.keys.partitions])
+        if self._secret is None:
+            self.read_secret()
 
-    def _is_begun(self) -> bool:
-        """Return False if the store is empty. Raises WrongStore, StoreUnavailable."""
-        if self._checked:
-            return True
+    @property
+    def secret(self) -> bytes:
+        """The secret of the store, as it was last read. Raises WrongStore, StoreUnavailable."""
+        return self.read_secret() if self._secret is None else self._secret
+
+    def read_secret(self) -> bytes:
+        """Return the secret that the store was begun with. It never changes, unless the store is emptied under a running process.
+
+        Raises WrongStore, StoreUnavailable.
+        """
+        return self._read_mark() or self._take_mark(self.client.run(_BEGIN, [_BEGUN], self._beginning()))
+
+    def _beginning(self) -> list[str | bytes | int]:
+        return [FORMAT, self.keys.partitions, secrets.token_hex(_SECRET)]
+
+    def _read_mark(self) -> bytes | None:
+        """Check the mark of the store and return its secret, or None if the store is empty. Raises WrongStore, StoreUnavailable."""
         found = self.client.ask("GET", _BEGUN)
-        if found is None:
-            if next(iter(self.log.matches()), None) is not None:
-                raise WrongStore(other_format("The store"))
-            return False
-        format, _, partitions = found.decode(errors="replace").partition(" ")
-        if format != str(FORMAT):
+        if found is not None:
+            return self._take_mark(found)
+        if next(iter(self.log.matches()), None) is not None:
+            raise WrongStore(other_format("The store"))
+        return None
+
+    def _take_mark(self, mark: bytes) -> bytes:
+        """Check a mark, and keep and return its secret. Raises WrongStore."""
+        format, partitions, secret = (*mark.decode(errors="replace").split(" "), "", "")[:3]
+        if format != str(FORMAT) or len(secret) != 2 * _SECRET:
             raise WrongStore(other_format("The store"))
         if partitions != str(self.keys.partitions):
             raise WrongStore(f"The store was created with {partitions} partitions, not {self.keys.partitions} (WARLEDGER_PARTITIONS)")
-        self._checked = True
-        return True
+        self._secret = bytes.fromhex(secret)
+        return self._secret
 
     def close(self) -> None:
         """Close every connection."""

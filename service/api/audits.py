@@ -68,7 +68,7 @@ def check_may_audit(service: Service, call: Call, match: str) -> None:
 
     Referees without a seat in the match may audit it even if its position cannot be read. So damaged matches can be audited, too.
     """
-    caller = service.keys.caller(call.header("Authorization"), "optional", address_of(call.environ), "read")
+    caller = service.keys.caller_now(call.header("Authorization"))
     platform = service.platform
     standing = standing_of(platform, match) if caller.referees and caller.id is not None else None
     plays = standing is not None and any(occupant.get("player") == caller.id for occupant in standing["seats"].values())

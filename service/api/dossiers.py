@@ -18,7 +18,6 @@ from service.api.audits import count_audit
 from service.api.operations import Answer, Call, Operation, as_text
 from service.api.sidelog import note_dossier
 from service.context import Service
-from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.places import HeldBody
 from service.http.problems import Problem
@@ -85,7 +84,7 @@ def _still_may(service: Service, call: Call, position: Position, viewer: str) ->
     """Return True if the caller may still see the match as this viewer. A match that is over hides nothing."""
     if position.ended or (viewer == SPECTATOR and position.begun is None):
         return True
-    caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+    caller = service.keys.renewed(call.header("Authorization"))
     if caller is None:
         return False
     try:

@@ -21,7 +21,6 @@ from games.schema import Schema
 from service.api.shapes import Described
 from service.context import Service
 from service.http import compression
-from service.http.addresses import address_of
 from service.http.keys import NOBODY, Caller
 from service.http.middleware import INFO, RequestInfo, info_of
 from service.http.parsing import parse_body, parse_query
@@ -258,7 +257,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
         info = info_of(environ)
         info.operation = operation.id
         try:
-            caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key, address_of(environ), scope) if key != "none" else NOBODY
+            caller = keys.caller(environ, key, scope) if key != "none" else NOBODY
             info.player = caller.id
             caller.check(by)
             parameters = parse_query(query, environ) if defaults is None or environ.get("QUERY_STRING") else defaults

@@ -22,7 +22,6 @@ from events.store.heads import Head
 from service.api.operations import Answer, Call, Operation
 from service.api.streams import STREAM, last_event, stream_response
 from service.context import Service
-from service.http.addresses import address_of
 from service.http.following import Steps, Wake
 from service.http.keys import Caller
 from service.http.places import Place
@@ -40,7 +39,7 @@ def get_my_stream(service: Service, call: Call) -> Response:
     """Return a stream of the caller's own events."""
     player = call.caller.player()
     since = last_event(call) if call.header("Last-Event-ID") is not None else None
-    renewed = partial(service.keys.renewed, call.header("Authorization"), address_of(call.environ))
+    renewed = partial(service.keys.renewed, call.header("Authorization"))
     running = lists.matches(service.platform, {"player": player, "status": "playing"}, 1, asker=lists.Asker(player)).standings
     return stream_response(service, call, partial(_steps, service, renewed, player, since), bool(running))
 

@@ -11,7 +11,6 @@ from record.positions import Position
 from service import sight
 from service.api.operations import Call
 from service.context import Service
-from service.http.addresses import address_of
 from service.http.following import Round
 from service.http.keys import Caller
 from table.state import delay
@@ -30,11 +29,10 @@ class Viewing(NamedTuple):
     proof: bool
     hides: bool
     header: str | None
-    address: str
 
     def caller(self, round: Round) -> Caller | None:
         """Return the caller as of now, or None if the key is not valid any more."""
-        return round.look(partial(self.service.keys.renewed, self.header, self.address))
+        return round.look(partial(self.service.keys.renewed, self.header))
 
     def newest(self, round: Round, least: int = 0) -> Position:
         """Return the position of the match, at a version of at least `least`."""
@@ -53,5 +51,4 @@ class Viewing(NamedTuple):
 def viewing(service: Service, call: Call, newest: Position, viewer: str) -> Viewing:
     """Return the sender of a request as a viewer of a match. `newest`: its newest position."""
     game, hides = recall.rules_of(service.platform, newest), delay(newest.table) != 0
-    header, address = call.header("Authorization"), address_of(call.environ)
-    return Viewing(service, game, newest.match, viewer, call.query["proof"], hides, header, address)
+    return Viewing(service, game, newest.match, viewer, call.query["proof"], hides, call.header("Authorization"))

@@ -22,6 +22,7 @@ from service.http.places import Place
 
 COMMENT = b":"  # how what keeps a silent stream open begins
 FOLLOWER = "warledger.follower"  # in the environ of a request: the follower that is its answer
+LEAST_CHARGED = 0.001  # seconds of CPU time
 
 log = structlog.get_logger("service")
 
@@ -84,7 +85,9 @@ class Follower:
     serves the follower there. Any other iterates over it, and keeps a thread meanwhile.
     """
 
-    __slots__ = ("_displaced", "_place", "_ring", "_steps", "behind", "due", "gone", "line", "queued", "timed")
+    __slots__ = (
+        "_charge", "_displaced", "_place", "_rests", "_ring", "_steps", "_worked", "behind", "due", "gone", "line", "queued", "timed"
+    )  # fmt: skip
 
     def __init__(self, place: Place, steps: Callable[[Wake], Steps]) -> None:
         self._place = place
@@ -92,6 +95,9 @@ class Follower:
         self._ring: Callable[[Follower], None] = _nothing
         self._steps = steps(self.wake)
         next(self._steps)
+        self._charge: Callable[[float], float] = _for_nothing
+        self._worked = 0.0  # seconds of CPU time that nobody was charged for yet
+        self._rests = 0.0  # until when it takes no step, because its caller has used too much
         self.line: Line | None = None
         self.queued = False  # it takes a step in the next round
         self.due = 0.0  # when it takes a step unless it is woken
@@ -113,6 +119,29 @@ class Follower:
         self.gone = self.behind  # a client that does not read would not read the last bytes either
         self.wake()
 
+    def charged_by(self, charge: Callable[[float], float]) -> None:
+        """Set what counts its CPU time in seconds, and returns for how many seconds it rests."""
+        self._charge = charge
+
+    def worked(self, seconds: float) -> None:
+        """Count CPU time of its steps. Only what adds up to a millisecond is charged, and the rest when it ends."""
+        self._worked += seconds
+        if self._worked >= LEAST_CHARGED or self.line is None:
+            worked, self._worked = self._worked, 0.0
+            self._rest_for(self._charge(worked))
+
+    def rest(self) -> float:
+        """Return for how many seconds it takes no step."""
+        if not self._rests:
+            return 0.0
+        left = self._rests - time.monotonic()
+        if left <= 0.0:
+            self._rest_for(left := self._charge(0.0))  # others of its caller may have used up what is back
+        return left
+
+    def _rest_for(self, seconds: float) -> None:
+        self._rests = time.monotonic() + seconds if seconds else 0.0
+
     def step(self, round: Round) -> bytes | float:
         """Return the next bytes, or the moment until which it waits. Raises StopIteration at the end, and Displaced."""
         if self._displaced:
@@ -127,7 +156,7 @@ class Follower:
         return self
 
     def __next__(self) -> bytes:
-        bell = threading.Event()
+        bell, began = threading.Event(), time.thread_time()
         self._ring = lambda _: bell.set()
         try:
             while not isinstance(step := self.step(Round()), bytes):
@@ -139,6 +168,8 @@ class Follower:
         except BaseException:
             self.close()
             raise
+        finally:
+            self.worked(time.thread_time() - began)
         return step
 
     def close(self) -> None:
@@ -157,6 +188,11 @@ def follow(response: Response, environ: dict[str, Any], follower: Follower) -> R
 
 def _nothing(_: Follower) -> None:
     """Wake nobody: the follower has not begun, or has ended."""
+
+
+def _for_nothing(_: float) -> float:
+    """Charge nobody."""
+    return 0.0
 
 
 class Loop:
@@ -204,10 +240,12 @@ class Loop:
             ready.append(self._ready.popleft())
         for follower in ready:
             follower.queued = False  # what wakes it from here on, before anything is looked up, counts for the next round
-        round = Round()
+        round, worked = Round(), time.thread_time()
         for follower in ready:
             if follower.line is not None:
                 self._serve(follower, follower.line, round)
+                before, worked = worked, time.thread_time()
+                follower.worked(worked - before)
 
     def _due(self, now: float) -> list[Follower]:
         found = []
@@ -241,7 +279,7 @@ class Loop:
 
     def _serve_until_waiting(self, follower: Follower, line: Line, round: Round) -> None:
         """Let a follower take steps until it waits. Raises StopIteration at its end, and what its steps raise."""
-        while not (follower.behind and (lag := line.lag())):
+        while not (lag := follower.rest() or (follower.behind and line.lag())):
             follower.behind = False
             step = follower.step(round)
             if isinstance(step, float):

@@ -9,12 +9,12 @@ import hmac
 import threading
 import time
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cachetools import TTLCache
 
 from events import accounts
-from events.accounts import SCOPES, Account, Key
+from events.accounts import SCOPES, Account, Key, Seals
 from events.errors import PlatformError
 from events.platform import Platform
 from events.store.accounts import ADMIN as ADMIN_SIGNER
@@ -22,21 +22,26 @@ from events.store.accounts import Signer
 from service.http.directory import REMEMBERED, Directory
 from service.http.problems import Problem
 from service.http.settings import LONGEST_KEY
-from service.http.throttle import Throttle
 
 REFEREES = ("referee", "admin")
-EXEMPT = "admin"
 
 _DAY = 86_400
 
 
+CALLER = "warledger.caller"  # in the environ of a request: who has sent it, or why nobody knows
+
+
 class Caller(NamedTuple):
-    """The sender of a request: a player with a key, the owner of the admin key (who is no player), or an anonymous caller."""
+    """The sender of a request: a player with a key, the owner of the admin key (who is no player), or an anonymous caller.
+
+    `payer`: the player for whom the request counts. None: it counts for its address.
+    """
 
     id: str | None = None
     name: str | None = None
     role: str | None = None
     key: Key | None = None
+    payer: str | None = None
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -89,80 +94,78 @@ ADMIN = Caller(None, "admin", "admin")
 class Keys:
     """Finds the owners of keys. Shared by the threads of a process."""
 
-    def __init__(self, platform: Platform, directory: Directory, admin_key: str | None, throttle: Throttle) -> None:
+    def __init__(self, platform: Platform, directory: Directory, admin_key: str | None) -> None:
         self._platform = platform
         self._directory = directory
-        self._throttle = throttle
+        self._seals = Seals(platform)
         self._admin_key = admin_key.encode() if admin_key else None
         self._noted: TTLCache[tuple[str, str], int] = TTLCache(REMEMBERED, _DAY)
         self._known: dict[str, _Known] = {}
         self._lock = threading.Lock()
 
-    def owner(self, header: str | None) -> str | None:
-        """Return the player whose key is in an Authorization header, or EXEMPT for the admin key. Nothing is read from the store.
+    def identify(self, environ: dict[str, Any]) -> Caller:
+        """Find out who has sent a request, once. Return the caller, or NOBODY if nobody has the key or the store is away.
 
-        Return None if this process does not know the key. A known key may have been revoked meanwhile.
+        What a process remembers costs no round trip. A key that this service has not made costs none either.
         """
-        key = None if header is None else _key_in(header)
-        if key is None:
+        try:
+            caller = environ[CALLER] = self.sender(environ.get("HTTP_AUTHORIZATION"))
+        except (Problem, PlatformError) as unknown:
+            environ[CALLER] = unknown.with_traceback(None)
+            return NOBODY
+        return caller
+
+    def caller(self, environ: dict[str, Any], key: str = "optional", scope: str | None = "read") -> Caller:
+        """Return the caller whom `identify` has found.
+
+        Raise Problem `no_key` if a key is needed and missing, `bad_key` if nobody has it, or `scope_needed` if it lacks the scope.
+        """
+        if CALLER not in environ:
+            self.identify(environ)
+        if isinstance(environ[CALLER], Exception):
+            raise environ.pop(CALLER)  # its traceback keeps this frame, and so the environ
+        return _checked(environ[CALLER], key, scope)
+
+    def caller_now(self, header: str | None) -> Caller:
+        """Return who sends this Authorization header now, as `caller` does for a key that is optional and may read."""
+        return _checked(self.sender(header), "optional", "read")
+
+    def renewed(self, header: str | None) -> Caller | None:
+        """Return the present caller with this header, perhaps with another role. Return None if the key is no longer valid."""
+        try:
+            return self.caller_now(header)
+        except Problem:
             return None
-        player = self._throttle.known_keys.owner(key)
-        return EXEMPT if player is None and self._is_admin(key) else player
 
-    def caller(self, header: str | None, key: str, address: str, scope: str | None = None) -> Caller:
-        """Return the caller who sent this Authorization header from an address.
-
-        Raise Problem `no_key` if a key is needed and missing, `bad_key` if nobody has it, `scope_needed` if it lacks the scope, or
-        `too_many_requests` after many wrong keys from the address, unless the key is known.
-        """
+    def sender(self, header: str | None) -> Caller:
+        """Return who sends this Authorization header. Raise Problem `bad_key`. Raises StoreUnavailable."""
         if header is None:
-            if key == "needed":
-                raise Problem("no_key")
             return NOBODY
         known, today = self._known.get(header), int(time.time()) // _DAY
         account = None if known is None else self._directory.account(known.account.player.id)
         if known is not None and known.day == today and known.account == account:
-            caller = known.caller
-        else:
-            caller = self._found(header, address, today, account)
-        if scope is not None and scope not in caller.scopes:
-            raise Problem("scope_needed", scope=scope)
-        return caller
+            return known.caller
+        return self._found(header, today, account)
 
-    def _found(self, header: str, address: str, today: int, account: Account | None) -> Caller:
-        """Return the caller with this header. `account`: the owner's, if known. Raise Problem `bad_key` or `too_many_requests`."""
+    def _found(self, header: str, today: int, account: Account | None) -> Caller:
+        """Return the caller with this header. `account`: the owner's, if known. Raise Problem `bad_key`."""
         given = _key_in(header)
         if given is None:
             raise Problem("bad_key")
         if self._is_admin(given):
             return ADMIN
-        account, held = self._holder(given, address, account)
-        self._note_use(account, held, today)
+        held = self._seals.holder(given, self._directory.account if account is None else lambda _: account)
+        if held is None:
+            raise Problem("bad_key")
+        account, key = held
+        self._note_use(account, key, today)
         player = account.player
-        caller = Caller(player.id, player.name, player.role, held)
+        caller = Caller(player.id, player.name, player.role, key, player.id if "play" in key.scopes else None)
         if len(header) <= 2 * LONGEST_KEY:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
             self._known[header] = _Known(caller, account, today)
         return caller
-
-    def renewed(self, header: str | None, address: str) -> Caller | None:
-        """Return the present caller with this header, perhaps with another role. Return None if the key is no longer valid."""
-        try:
-            return self.caller(header, "optional", address, "read")
-        except Problem:
-            return None
-
-    def _holder(self, key: str, address: str, account: Account | None) -> tuple[Account, Key]:
-        """Return the account that has a key, and the key. Raise Problem `bad_key` or `too_many_requests`."""
-        self._throttle.check_key(key, address)
-        found = accounts.holder(key, self._directory.account if account is None else lambda _: account)
-        if found is None:
-            self._throttle.count_wrong_key(address)
-            raise Problem("bad_key")
-        if self._throttle.known_keys.owner(key) is None:
-            self._throttle.known_keys.add(key, found[0].player.id)
-        return found
 
     def _note_use(self, account: Account, key: Key, today: int) -> None:
         """Record the day on which a key is used, once a day. If the store cannot write, only the day is lost."""
@@ -181,6 +184,17 @@ class Keys:
 
     def _is_admin(self, key: str) -> bool:
         return self._admin_key is not None and hmac.compare_digest(key.encode(), self._admin_key)
+
+
+def _checked(caller: Caller, key: str, scope: str | None) -> Caller:
+    """Return the caller. Raise Problem `no_key` if a key is needed and missing, or `scope_needed`."""
+    if caller is NOBODY:
+        if key == "needed":
+            raise Problem("no_key")
+        return NOBODY
+    if scope is not None and scope not in caller.scopes:
+        raise Problem("scope_needed", scope=scope)
+    return caller
 
 
 @lru_cache(maxsize=1024)

@@ -16,20 +16,21 @@ PREFIX = "WARLEDGER_LIMIT_"
 LONGEST_NAME = 64
 LONGEST_READ = 1000
 LONGEST_REPLAY = 100
-SCOPES = ("player", "address", "prefix", "process", "request")
-UNITS = ("requests", "keys", "players", "matches", "streams", "bytes", "characters", "actions", "entries", "frames")
+SCOPES = ("player", "caller", "address", "prefix", "process", "request")
+CPU = "milliseconds of CPU time"
+UNITS = ("requests", CPU, "players", "matches", "streams", "bytes", "characters", "actions", "entries", "frames")
 
 
 class Limit(NamedTuple):
     """A row of the table: at most `amount` of a unit within `seconds`. Without `seconds`: at the same time, or in one request.
 
-    Scopes: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 network; `prefix`, an IPv4 /24 or an IPv6
-    /48 network; `process`, each web process; `request`, each request. `field`: the field of `Settings` that has the amount, if the limit
-    has no setting of its own.
+    Scopes: `player`, all keys of a player together; `caller`, a player, or all others at an address; `address`, an IPv4 address or an IPv6
+    /64 network; `prefix`, an IPv4 /24 or an IPv6 /48 network; `process`, each web process; `request`, each request. `field`: the field of
+    `Settings` that has the amount, if the limit has no setting of its own.
     """
 
     name: str
-    scope: Literal["player", "address", "prefix", "process", "request"]
+    scope: Literal["player", "caller", "address", "prefix", "process", "request"]
     amount: int
     seconds: int | None
     unit: str
@@ -46,20 +47,21 @@ class Limit(NamedTuple):
 
 
 LIMITS: tuple[Limit, ...] = (
-    Limit("requests", "player", 10_000, 10, "requests", "Requests with a key, other than actions."),
+    Limit("requests", "player", 10_000, 10, "requests", "Requests with a key with the scope `play`, other than actions."),
     Limit("actions", "player", 5000, 10, "requests", "`POST …/actions`."),
     Limit(
         "actions_floor", "player", 100, 10, "requests",
-        "`POST …/actions` even after `actions` or `address` is used up. An action below this rate is never refused.",
+        "`POST …/actions` even after all else is used up. With a key with the scope `play`, an action below this rate is never refused.",
     ),
-    Limit("anonymous", "address", 5000, 10, "requests", "Requests without a key, or with a key that the server has not met before."),
+    Limit("anonymous", "address", 5000, 10, "requests", "Requests without a key with the scope `play`."),
     Limit("address", "address", 20_000, 10, "requests", "All requests of an address, with and without keys."),
+    Limit("cpu", "caller", 5000, 10, CPU, "What requests, streams and long polls have used. It is counted afterwards."),
+    Limit("address_cpu", "address", 10_000, 10, CPU, "The same for all requests of an address."),
     Limit("probes", "address", 2000, 10, "requests", "`/healthz`, `/readyz` and `/metrics`. They count towards no other limit."),
     Limit("audits", "address", 300, 60, "requests", "Audits, records and dossiers of matches."),
     Limit("drawings", "address", 3000, 60, "requests", "Pages of frames, tries, and answers of `why`."),
     Limit("hints", "player", 600, 3600, "requests", "New hints."),
     Limit("analyses", "player", 30, 3600, "requests", "New analyses."),
-    Limit("wrong_keys", "address", 30, 60, "keys", "Keys that nobody has. Beyond it, keys that the server has not met are not looked up."),
     Limit("players", "address", 1000, 3600, "players", "New players."),
     Limit("matches", "player", 2000, 3600, "matches", "New matches of a player."),
     Limit("address_matches", "address", 5000, 3600, "matches", "New matches of an address."),

@@ -53,9 +53,11 @@ class Meter:
         self.cost = self.window / amount
         self._full = self.window + _TOLERANCE
         self._share = self.window / SHARE
+        self._least = self.window / 1000
         self._notify = notify
         self._clock = clock
         self._back: dict[str, float] = {}
+        self._waiting: dict[str, float] = {}
         self._unsettled: dict[str, float] = {}  # by settled subject: the seconds that the other processes do not know yet
         self._lock = threading.Lock()
 
@@ -70,28 +72,61 @@ class Meter:
             held = self.cost if back is None or back < now else back - now + self.cost
             if held > self._full:
                 return self.window - held
-            if back is None and len(self._back) >= MOST:
-                self._forget(now)
-            self._back[subject] = now + held
-            unsettled = self._unsettled.get(subject)
-            if unsettled is None:
-                if held < self._share:
-                    return held
-                unsettled = held - self.cost
-            self._unsettled[subject] = unsettled + self.cost
-        if unsettled + self.cost >= self._share:
+            share = self._take(subject, now, back, held, self.cost)
+        if share:
             self._notify()
         return held
+
+    def charge(self, subject: str, units: float) -> None:
+        """Take units of a subject's limit that have been used already, also more than are left.
+
+        What does not add up to a thousandth of the limit waits. Threads that charge a subject at the same moment may lose some of that.
+        """
+        waiting = self._waiting
+        seconds = waiting.get(subject, 0.0) + units * self.cost
+        if seconds < self._least:
+            if len(waiting) >= MOST:
+                waiting.clear()
+            waiting[subject] = seconds
+            return
+        waiting.pop(subject, None)
+        with self._lock:
+            now = self._clock()
+            back = self._back.get(subject)
+            held = seconds if back is None or back < now else back - now + seconds
+            share = self._take(subject, now, back, held, seconds)
+        if share:
+            self._notify()
+
+    def _take(self, subject: str, now: float, back: float | None, held: float, seconds: float) -> bool:
+        """Let a subject hold `held` seconds, of which some are new. Return True if it is time to settle."""
+        if back is None and len(self._back) >= MOST:
+            self._forget(now)
+        self._back[subject] = now + held
+        unsettled = self._unsettled.get(subject)
+        if unsettled is None:
+            if held < self._share:
+                return False
+            unsettled = held - seconds
+        self._unsettled[subject] = unsettled + seconds
+        return unsettled + seconds >= self._share
 
     def learn(self, subject: str, held: float) -> None:
         """Set what a subject has used: `held` seconds, counted by all processes, and what this process has counted since."""
         with self._lock:
             self._back[subject] = self._clock() + held + self._unsettled.get(subject, 0.0)
 
-    def peek(self, subject: str) -> float:
-        """Return what `spend` would return. Take nothing."""
-        now = self._clock()
-        return self.after(max(self._back.get(subject, now) - now, 0.0) + self.cost)
+    def is_calm(self, subject: str) -> bool:
+        """Return True if a subject has used less than half of its limit."""
+        return self._back.get(subject, 0.0) < self._clock() + self.half
+
+    def peek(self, subject: str, units: float = 1.0) -> float:
+        """Return what taking units would return. Take nothing."""
+        back = self._back.get(subject)
+        held = units * self.cost
+        if back is not None and back > (now := self._clock()):
+            held += back - now
+        return self.after(held)
 
     def after(self, held: float) -> float:
         """Return what `spend` returns if it would leave `held` seconds in the bucket."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -18,14 +19,15 @@ from events.timing.flight import Flight
 from games.patterns import MATCH, REQUEST
 from service.http import metrics
 from service.http.addresses import ADDRESS
-from service.http.keys import EXEMPT, Keys
+from service.http.following import FOLLOWER
+from service.http.keys import ADMIN, Keys
 from service.http.limits import Used
 from service.http.parsing import RECEIVED
 from service.http.places import HeldAnswer, Place, Places
 from service.http.problems import Problem, problem_response
 from service.http.responses import Reply
 from service.http.settings import Settings
-from service.http.throttle import Limited, Throttle
+from service.http.throttle import PROBES, Limited, Payer, Throttle
 
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
@@ -48,14 +50,15 @@ _ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-N
 class RequestInfo:
     """The data of a request for the log, the metrics and the headers.
 
-    `used`: the limit that the headers report. `open`: whether everybody may see the answer.
+    `used`: the limit that the headers report. `open`: whether everybody may see the answer. `payer`: for whom it counts, once it has begun.
     """
 
-    __slots__ = ("code", "id", "match", "open", "operation", "player", "used")
+    __slots__ = ("code", "id", "match", "open", "operation", "payer", "player", "used")
 
     def __init__(self, id: str) -> None:
         self.id = id
         self.used: Used | None = None
+        self.payer: Payer | None = None
         self.open = False
         self.operation = "none"
         self.match: str | None = None
@@ -92,7 +95,7 @@ class RequestMiddleware:
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer a request."""
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.thread_time()
         given = environ.get("HTTP_X_REQUEST_ID")
         info = RequestInfo(given if given is not None and _REQUEST_ID.fullmatch(given) else random.randbytes(8).hex())
         environ[INFO] = info
@@ -108,11 +111,22 @@ class RequestMiddleware:
                 self._add_cors(environ, headers)
             return start_response(line, headers, *more)
 
-        body = self._answer(environ, info, start)
-        took = time.perf_counter() - began
-        metrics.count(info.operation, status, info.code, took)
-        if self._logs:
-            logs.write("request", _log_fields(environ, info, status, took))
+        try:
+            body = self._answer(environ, info, start)
+            took = time.perf_counter() - began
+            metrics.count(info.operation, status, info.code, took)
+            if self._logs:
+                logs.write("request", _log_fields(environ, info, status, took))
+        finally:
+            if info.payer is not None:
+                self._throttle.charge(info.payer, time.thread_time() - worked)
+        if info.payer is None or isinstance(body, list):
+            return body
+        charge = partial(self._throttle.charge_more, info.payer)
+        follower = environ.get(FOLLOWER)
+        if follower is None:
+            return ChargedBody(body, charge)
+        follower.charged_by(charge)
         return body
 
     def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
@@ -153,16 +167,17 @@ class RequestMiddleware:
 
     def _count(self, environ: Environ, info: RequestInfo, acts: bool) -> None:
         """Count the request towards the limits. The admin key has none. Raise Problem `too_many_requests`."""
-        path, header = environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION")
         address = environ[ADDRESS] = self._throttle.address_of(environ)
-        player = self._keys.owner(header)
-        if player == EXEMPT:
+        caller = self._keys.identify(environ)
+        if caller is ADMIN:
             return
-        used = self._throttle.admit(path, address, player, acts)
-        if used is not None and used.refused and player is None and header is not None:
-            self._throttle.known_keys.learn()  # another process may know the key
-            player = self._keys.owner(header)
-            used = used if player is None else self._throttle.admit(path, address, player, acts)
+        if environ["PATH_INFO"] in PROBES:
+            used = self._throttle.probe(address)
+        else:
+            payer = Payer(caller.payer or address, address)
+            used = self._throttle.admit(payer, acts and caller.payer is not None)
+            if used is None or not used.refused:
+                info.payer = payer
         if used is not None and used.refused:
             raise Limited("too_many_requests", used)
         info.used = used
@@ -210,6 +225,31 @@ class RequestMiddleware:
             allowed = next((value for name, value in headers if name == "Allow"), "GET, HEAD, OPTIONS, POST")
             headers += [("Access-Control-Allow-Methods", allowed), ("Access-Control-Allow-Headers", _ALLOWED_HEADERS)]
             headers.append(("Access-Control-Max-Age", "600"))
+
+
+class ChargedBody:
+    """The body of an answer that is made while it is sent. `charge` counts the CPU time of each part in seconds."""
+
+    def __init__(self, body: Iterable[bytes], charge: Callable[[float], float]) -> None:
+        self._body = body
+        self._chunks = iter(body)
+        self._charge = charge
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        began = time.thread_time()
+        try:
+            return next(self._chunks)
+        finally:
+            self._charge(time.thread_time() - began)
+
+    def close(self) -> None:
+        """Close the body."""
+        close = getattr(self._body, "close", None)
+        if close is not None:
+            close()
 
 
 def info_of(environ: Environ) -> RequestInfo:

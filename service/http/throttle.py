@@ -1,23 +1,40 @@
 """The throttle: it refuses requests beyond a limit before they cost anything.
 
-`admit` is called for every request, before anything parses it, and needs no round trip. `spend` counts what is rare and expensive, such as
-a new match, exactly, in the counters that all processes share. If the counters are away, each process counts alone.
+`admit` is called for every request, before anything parses it, and needs no round trip. `charge` is called after it, with the CPU time that
+it took. `spend` counts what is rare and expensive, such as a new match, exactly, in the counters that all processes share. If the counters
+are away, each process counts alone.
 """
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from events.store.queue.counters import Addition, Counters
 from service.http import metrics
 from service.http.addresses import Addresses, Network
-from service.http.known_keys import KnownKeys
 from service.http.limits import OWN, Used
 from service.http.meters import Meter, Settlement
 from service.http.problems import Problem
 
 PROBES = frozenset(("/healthz", "/readyz", "/metrics"))
+DEPOSIT = 20.0  # milliseconds of CPU time that a request counts for until it is known what it took
+
+
+class Payer:
+    """For whom a request counts: `caller`, the owner of its key or all without such a key at its address; and `address`.
+
+    `waits`: the request counts towards CPU time before it is known how much it takes.
+    """
+
+    __slots__ = ("address", "caller", "waits")
+
+    def __init__(self, caller: str, address: str) -> None:
+        self.caller = caller
+        self.address = address
+        self.waits = False
 
 
 class Limited(Problem):
@@ -40,26 +57,74 @@ class Throttle:
         settlement = Settlement()
         rates = [limit for limit in OWN if limit.seconds is not None and amounts[limit.name]]
         self._meters = {limit.name: Meter(limit, amounts[limit.name], counters, settlement.notify) for limit in rates}
-        self.known_keys = KnownKeys(counters, settlement.notify)
-        settlement.over([*self._meters.values(), self.known_keys])
+        self._cpu, self._address_cpu = self._meters.get("cpu"), self._meters.get("address_cpu")
+        self._begun: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        settlement.over([*self._meters.values()])
 
     def address_of(self, environ: Mapping[str, Any]) -> str:
         """Return the address that a request counts for."""
         return self._addresses.of(environ)
 
-    def admit(self, path: str, address: str, player: str | None, acts: bool) -> Used | None:
+    def probe(self, address: str) -> Used | None:
+        """Count a request of a probe. Return the limit that refuses it, or that is more than half used, or None."""
+        return self._take(("probes", address))
+
+    def admit(self, payer: Payer, acts: bool) -> Used | None:
         """Count a request. Return the limit that refuses it, or the scarcest of the limits that are more than half used, or None.
 
-        `player`: the owner of the request's key, if this process knows. `acts`: the request is an action.
+        `acts`: the request is an action of a player. A request that is not refused has begun, and ends with `charge`.
         """
-        if path in PROBES:
-            return self._take(("probes", address))
-        if player is None:
-            return self._take(("anonymous", address), ("address", address))
-        if not acts:
-            return self._take(("requests", player), ("address", address))
-        used = self._take(("actions", player), ("address", address))
-        return None if used is not None and used.refused and self._is_below_floor(player) else used
+        address = payer.address
+        if payer.caller == address:
+            used = self._take(("anonymous", address), ("address", address))
+        else:
+            used = self._take(("actions" if acts else "requests", payer.caller), ("address", address))
+        calm = self._is_calm(payer)
+        if not calm and (used is None or not used.refused):
+            used = self._over(payer) or used
+        if used is not None and used.refused:
+            if not (acts and self._is_below_floor(payer.caller)):
+                return used
+            used = None
+        if not calm:
+            payer.waits = True
+            with self._lock:
+                self._begun.update({payer.caller, payer.address})
+        return used
+
+    def _is_calm(self, payer: Payer) -> bool:
+        """Return True if neither the caller nor the address has used half of its CPU time."""
+        return (self._cpu is None or self._cpu.is_calm(payer.caller)) and (
+            self._address_cpu is None or self._address_cpu.is_calm(payer.address)
+        )
+
+    def _over(self, payer: Payer) -> Used | None:
+        """Return a limit on CPU time that is used up, together with what has begun, or None.
+
+        What is left of one is never told: how long an answer takes may depend on what its reader must not know.
+        """
+        for meter, subject in ((self._cpu, payer.caller), (self._address_cpu, payer.address)):
+            if meter is not None and (spent := meter.peek(subject, DEPOSIT * self._begun[subject])) < 0:
+                return meter.used(spent)
+        return None
+
+    def charge(self, payer: Payer, seconds: float) -> None:
+        """End a request that `admit` has let begin, and count the CPU time that it took."""
+        self.charge_more(payer, seconds)
+        if payer.waits:
+            payer.waits = False
+            with self._lock:
+                self._begun -= Counter({payer.caller, payer.address})  # which drops what is 0
+
+    def charge_more(self, payer: Payer, seconds: float) -> float:
+        """Count CPU time that was used for somebody. Return in how many seconds to go on: 0, unless the caller is beyond the limit."""
+        if self._address_cpu is not None:
+            self._address_cpu.charge(payer.address, seconds * 1000)
+        if self._cpu is None:
+            return 0.0
+        self._cpu.charge(payer.caller, seconds * 1000)
+        return 0.0 if self._cpu.is_calm(payer.caller) else max(0.0, -self._cpu.peek(payer.caller))
 
     def _take(self, *subjects: tuple[str, str]) -> Used | None:
         """Spend a unit of each limit in turn, until one is used up. Return that one, or the scarcest that is more than half used."""
@@ -108,18 +173,3 @@ class Throttle:
         if used is not None and used.refused:
             raise Limited("too_many_requests", used)
         return used
-
-    def check_key(self, key: str, address: str) -> None:
-        """Raise Problem `too_many_requests` if an address has sent too many wrong keys lately, and this key is not known."""
-        meter = self._meters.get("wrong_keys")
-        if meter is None or (spent := meter.peek(address)) >= 0 or self.known_keys.owner(key) is not None:
-            return
-        self.known_keys.learn()
-        if self.known_keys.owner(key) is None:
-            raise Limited("too_many_requests", meter.used(spent))
-
-    def count_wrong_key(self, address: str) -> None:
-        """Count a wrong key from an address."""
-        meter = self._meters.get("wrong_keys")
-        if meter is not None:
-            meter.spend(address)

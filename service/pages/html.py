@@ -13,7 +13,6 @@ from games.kernel import Game
 from games.picture import picture
 from service.api.operations import problem_of
 from service.context import Service
-from service.http.addresses import address_of
 from service.http.middleware import info_of
 from service.http.problems import CODES, Problem
 from service.http.static import Files
@@ -94,10 +93,9 @@ def page(pages: Pages, view: Callable[..., Response]) -> Callable[..., Response]
     def answer(**ids: str) -> Response:
         info = info_of(request.environ)
         info.operation = "page"
-        key = request.environ.get("HTTP_AUTHORIZATION")
-        info.open = key is None
+        info.open = "HTTP_AUTHORIZATION" not in request.environ
         try:
-            caller = pages.service.keys.caller(key, "optional", address_of(request.environ), "read")
+            caller = pages.service.keys.caller(request.environ)
             info.player = caller.id
             return view(pages, caller, **ids)
         except Exception as error:  # noqa: BLE001 - no error is swallowed: the page shows it, and it is logged

@@ -213,7 +213,7 @@ def test_two_at_once_cannot_make_more_keys_than_there_may_be(store: Store) -> No
 
 
 def found(platform: Platform, key: str) -> tuple[Account, Key] | None:
-    return accounts.holder(key, lambda id: accounts.get(platform, id))
+    return accounts.Seals(platform).holder(key, lambda id: accounts.get(platform, id))
 
 
 def test_a_key_names_its_player_and_itself(platform: Platform) -> None:

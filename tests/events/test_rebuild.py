@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -211,7 +212,7 @@ def test_the_number_of_partitions_is_kept_for_good(platform: Platform) -> None:
         again(platform, 32)
 
 
-@pytest.mark.parametrize("mark", ["2 16", "10 16", "16", "", None])
+@pytest.mark.parametrize("mark", ["2 16", "10 16", "16", "1 16", "", None])
 def test_a_store_of_another_format_is_refused_and_not_marked(
     platform: Platform, begin: Callable[..., str], servers: Servers, mark: str | None
 ) -> None:
@@ -226,4 +227,8 @@ def test_a_store_of_another_format_is_refused_and_not_marked(
 def test_an_empty_store_is_begun_in_this_format(platform: Platform, servers: Servers) -> None:
     servers.keeper.flushdb()
     again(platform).close()
-    assert servers.keeper.get("{store}:begun") == b"1 16"
+    mark = servers.keeper.get("{store}:begun")
+    assert re.fullmatch(rb"1 16 [0-9a-f]{64}", mark)
+    servers.keeper.delete("{store}:begun")
+    again(platform).close()
+    assert servers.keeper.get("{store}:begun") != mark, "each store has a secret of its own"

@@ -219,7 +219,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         ),
         "remove_unstarted": ([*keys[:7], keys.refusals, keys.reads, f"{keys.indexes}all"], [2, 0, 0, f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
-        "begin": (["{store}:begun"], [1, 16]),
+        "begin": (["{store}:begun"], [1, 16, "ab" * 32]),
         "sequence": ([f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
         "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, "log.example\n0\n"]),
         "settle": ([keys.stream, keys.pending], [world.match, 2, 9]),
@@ -406,13 +406,15 @@ def test_no_function_gives_a_player_fields_of_another_kind(world: World) -> None
                 )
 
 
-def test_format_and_partitions_stay_as_a_store_was_begun(world: World) -> None:
+def test_format_partitions_and_secret_stay_as_a_store_was_begun(world: World) -> None:
+    store = world.platform.store
+    begun = f"1 16 {store.secret.hex()}".encode()
     for numbers in (("1", "32"), ("1", "16"), ("2", "16")):
-        assert world.platform.store.client.run(library.script("begin"), ["{store}:begun"], numbers) == b"1 16"
-    for number in ("0", "-1", "x", "1.5", ""):
-        for numbers in ((number, "16"), ("1", number)):
-            with pytest.raises(StoreRefused):
-                world.platform.store.client.run(library.script("begin"), ["{store}:begun"], numbers)
+        assert store.client.run(library.script("begin"), ["{store}:begun"], [*numbers, "cd" * 32]) == begun
+    wrong = [given for number in ("0", "-1", "x", "1.5", "") for given in ((number, "16", "cd" * 32), ("1", number, "cd" * 32))]
+    for given in [*wrong, ("1", "16", ""), ("1", "16", "cd" * 31), ("1", "16", "x" * 64)]:
+        with pytest.raises(StoreRefused):
+            store.client.run(library.script("begin"), ["{store}:begun"], given)
 
 
 def test_a_seat_is_still_taken_and_left_by_functions_alone(platform: Platform, ann: str, bob: str) -> None:

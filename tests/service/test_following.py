@@ -289,3 +289,33 @@ def test_comments_are_no_use_of_a_place(places: Places) -> None:
     next(follower)
     assert place.used > began
     follower.close()
+
+
+def test_a_follower_whose_caller_has_used_too_much_rests(follow: Callable[..., Follower], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its steps are charged to somebody. While that caller is beyond the limit it takes none, whoever wakes it, and others go on."""
+    used, charged, left = 0.0, [], [0.05, 0.05, 0.0]
+
+    def steps(wake: Wake) -> Steps:
+        nonlocal used
+        yield 0.0
+        while True:
+            used += 0.5
+            yield b"page"
+            yield LONG
+
+    def charge(seconds: float) -> float:
+        charged.append(seconds)
+        return left.pop(0) if left else 0.0
+
+    monkeypatch.setattr("time.thread_time", lambda: used)
+    loop, line, other = Loop(), Sent(), Sent()
+    follower = Follower(Places("streams", 10, Shares(10, 10, 10)).take(None, HERE), steps)
+    follower.charged_by(charge)
+    loop.serve(follower, line)
+    within(20, lambda: charged == [0.5])
+    follower.wake()
+    follow(loop, steps, other)
+    within(20, lambda: len(other.chunks) == 1)
+    within(20, lambda: len(line.chunks) == 2)
+    assert charged[:3] == [0.5, 0.0, 0.0], "it asks again before it goes on"
+    assert left == []

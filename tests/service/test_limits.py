@@ -21,10 +21,10 @@ from events import accounts, play
 from events.platform import Platform, open_platform
 from events.rebuild import rebuild
 from service.app import create_app
-from service.http import known_keys
 from service.http.addresses import Addresses, networks
 from service.http.limits import AMOUNTS, LIMITS, NO_LIMITS, OWN
 from service.http.settings import Settings
+from service.http.throttle import DEPOSIT, Payer, Throttle
 from tests.conftest import ALL_GAMES, Servers, take_seat, within
 from tests.service.conftest import ADMIN, Caller, Live, played_on
 from tools import documents
@@ -168,70 +168,205 @@ def begun(platform: Platform, player: str) -> str:
     return match
 
 
-# ---------------------------------------------------------------- wrong keys
+# ---------------------------------------------------------------- CPU time
 
 
-def test_wrong_keys_are_refused_before_the_store_is_asked_and_right_ones_go_on(
-    platform: Platform, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = opened(wrong_keys=3)
-    ada, ben = player(platform, app, "Ada"), player(platform, app, "Ben")
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Set the milliseconds of CPU time that each request takes from now on, as the server measures it."""
+    cost, used = 0.0, 0.0
+
+    def takes(milliseconds: float) -> None:
+        nonlocal cost
+        cost = milliseconds / 1000
+
+    def counted(*_: Any) -> None:
+        nonlocal used
+        used += cost
+
+    monkeypatch.setattr("time.thread_time", lambda: used)
+    monkeypatch.setattr("service.http.metrics.count", counted)
+    return takes
+
+
+def test_who_has_used_much_cpu_time_is_refused_and_nobody_else(platform: Platform, opened: Open, work: Callable[[float], None]) -> None:
+    app = opened(cpu=1000, address_cpu=3000)
+    ada, eve, stranger = player(platform, app), player(platform, app, "Eve"), caller(app)
+    work(100)
+    for ask in (lambda: eve.get("/v1/games"), lambda: stranger.get("/v1/games")):
+        assert statuses(10, ask) == {200: 10}
+        check_refusal(exhaust(ask), "cpu")
+    answer = stranger.get("/v1/matches")
+    assert answer.json["scope"] == "caller"
+    assert "Each caller has 1000 milliseconds of CPU time in 10 seconds" in answer.json["detail"]
     assert ada.get("/v1/players/me").status_code == 200
-    wrong = [caller(app, f"wl_p{letter * 16}_k{letter * 16}_{'A' * 43}") for letter in ascii_lowercase[:20]]
-    assert [one.get("/v1/players/me").status_code for one in wrong[:3]] == [401] * 3
-    asked = []
-    find = type(platform.store.accounts).fields_of
-    monkeypatch.setattr(type(platform.store.accounts), "fields_of", lambda self, id: asked.append(id) or find(self, id))
-    for one in wrong:
-        check_refusal(one.get("/v1/players/me"), "wrong_keys")
-        check_refusal(one.get("/v1/matches"), "wrong_keys")
-    check_refusal(ben.get("/v1/players/me"), "wrong_keys")
+    assert caller(app, address="127.0.0.2").get("/v1/games").status_code == 200
+    assert caller(app, ADMIN).get("/v1/games").status_code == 200
+    assert stranger.get("/readyz").status_code == stranger.get("/metrics").status_code == 200
+
+
+def test_all_callers_at_an_address_share_its_cpu_time(platform: Platform, opened: Open, work: Callable[[float], None]) -> None:
+    app = opened(cpu=1000, address_cpu=3000)
+    work(100)
+    served = 0
+    for number in range(6):
+        one = player(platform, app, f"Player {number}")
+        served += statuses(8, lambda one=one: one.get("/v1/players/me"))[200]
+    assert 30 <= served <= 34
+    check_refusal(exhaust(lambda: player(platform, app).get("/v1/players/me")), "address_cpu")
+    assert player(platform, app, address="127.0.0.2").get("/v1/players/me").status_code == 200
+
+
+def test_a_request_that_took_long_is_waited_for(opened: Open, work: Callable[[float], None]) -> None:
+    app = opened(cpu=1000)
+    work(6000)
+    assert caller(app).get("/v1/games").status_code == 200
+    refused = caller(app).get("/v1/games")
+    check_refusal(refused, "cpu")
+    assert 45 <= refused.json["retry_after"] <= 51, "six seconds come back in a minute, and one may be used at once"
+
+
+def test_an_action_is_never_refused_below_the_floor_whatever_it_costs(
+    platform: Platform, opened: Open, work: Callable[[float], None]
+) -> None:
+    app = opened(cpu=1000, address_cpu=1000, actions_floor=50)
+    ada = player(platform, app)
+    match = begun(platform, ada.id)
+    work(500)
+    exhaust(lambda: caller(app).get("/v1/games"))
+    exhaust(lambda: ada.get(f"/v1/matches/{match}/state"))
+    assert statuses(50, lambda: ada.act(match, STEP)) == {200: 50}
+    assert exhaust(lambda: ada.act(match, STEP)).json["limit"] in ("cpu", "address_cpu")
+
+
+@pytest.mark.parametrize(
+    ("path", "measured"),
+    [
+        ("/v1/matches", 1), ("/v1/matches/{}", 1), ("/v1/matches/{}/frames", 1), ("/v1/games", 1), ("/m/{}", 1),
+        ("/nothing", 1), ("/v1/matches/{}/entries?after=2&wait=1", 2), ("/v1/matches/{}/stream?seconds=0", 3),
+        ("/v1/matches/{}/dossier", 3),
+    ],
+)  # fmt: skip
+def test_every_request_is_charged_also_those_that_go_past_flask_and_what_is_sent_in_parts(
+    platform: Platform, opened: Open, path: str, measured: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`measured`: how often at least CPU time is measured, each time as half a second."""
+    app = opened(cpu=1000)
+    match = begun(platform, player(platform, app).id)
+    used = count()
+    monkeypatch.setattr("time.thread_time", lambda: next(used) / 2)
+    answer = caller(app).get(path.format(match))
+    assert answer.status_code in (200, 404)
+    assert answer.data
+    left = app.wsgi_app._throttle._cpu.peek("127.0.0.1", 1000)
+    assert -left > 5 * measured - 4, "half a second comes back in five"
+
+
+def test_cpu_time_is_never_told(platform: Platform, opened: Open, work: Callable[[float], None]) -> None:
+    """How long an answer takes may depend on what its reader must not know."""
+    app = opened(cpu=1000)
+    work(190)
+    for _ in range(5):
+        answer = caller(app).get("/v1/games")
+        assert answer.status_code == 200
+        assert "RateLimit" not in answer.headers
+
+
+def test_requests_at_the_same_moment_do_not_go_far_beyond_their_cpu_time(platform: Platform) -> None:
+    """What has begun counts, once a caller has used half of the limit. Otherwise all would begin who come when some is back."""
+    throttle = Throttle(platform.counters, {**NO_LIMITS, "cpu": 1000})
+    throttle.charge_more(Payer("eve", "127.0.0.1"), 0.6)
+    begun = [Payer("eve", "127.0.0.1") for _ in range(100)]
+    refused = [throttle.admit(payer, acts=False) is not None for payer in begun]
+    assert refused.index(True) == 400 / DEPOSIT + 1
+    assert all(refused[21:])
+    for payer in begun[:21]:
+        throttle.charge(payer, 0.0)
+    assert throttle.admit(Payer("eve", "127.0.0.1"), acts=False) is None
+    assert throttle.admit(Payer("ada", "127.0.0.1"), acts=False) is None
+
+
+def test_processes_learn_what_requests_have_cost_elsewhere(
+    platform: Platform, another_platform: Callable[[], Platform], opened: Open, work: Callable[[float], None]
+) -> None:
+    here, there = opened(cpu=1000), opened(another_platform(), cpu=1000)
+    work(600)
+    assert statuses(2, lambda: caller(here).get("/v1/games")) == {200: 2}
+    assert caller(there).get("/v1/games").status_code == 200
+    within(20, lambda: caller(there).get("/v1/games").status_code == 429)
+
+
+# ---------------------------------------------------------------- keys
+
+
+@pytest.fixture
+def asked(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The players that are looked up in the store, in turn."""
+    found: list[str] = []
+    look_up = type(platform.store.accounts).fields_of
+    monkeypatch.setattr(type(platform.store.accounts), "fields_of", lambda self, id: found.append(id) or look_up(self, id))
+    return found
+
+
+def made_up(number: int) -> str:
+    """Return a key with the form of a real one, which no service has made."""
+    letter = ascii_lowercase[number % 26]
+    return f"wl_p{letter * 16}_k{letter * 16}_{'A' * 43}"
+
+
+def test_keys_that_nobody_has_made_are_refused_without_asking_the_store_and_lock_nobody_out(
+    platform: Platform, another_platform: Callable[[], Platform], opened: Open, asked: list[str]
+) -> None:
+    here, there = opened(anonymous=30), opened(another_platform(), anonymous=30)
+    ada = player(platform, here)
+    altered = f"{ada.key[:-1]}{'A' if ada.key[-1] != 'A' else 'E'}"  # type: ignore[index]
+    for app in (here, there):
+        wrong = [caller(app, key).get("/v1/players/me").status_code for key in (altered, *map(made_up, range(26)))]
+        assert set(wrong) <= {401, 429}, "the processes share a limit"
+        exhaust(lambda app=app: caller(app, made_up(0)).get("/v1/players/me"))
     assert asked == []
-    assert ada.get("/v1/players/me").status_code == 200
-    assert caller(app, ADMIN).get("/v1/players/me").status_code == 200
-    assert caller(app, ben.key, "127.0.0.2").get("/v1/players/me").status_code == 200
-    assert ben.get("/v1/players/me").status_code == 200, "now the process knows the key"
-    assert caller(app).get("/v1/matches").status_code == 200
+    for app in (there, here):
+        assert caller(app, ada.key).get("/v1/players/me").status_code == 200, "each process knows a key that was just made"
+        assert caller(app, made_up(1)).get("/v1/players/me").status_code == 429
+    assert asked[0] == ada.id
+    assert set(asked) == {ada.id}
 
 
-def test_a_key_that_one_process_knows_is_known_to_all(
-    platform: Platform, another_platform: Callable[[], Platform], opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(known_keys, "LEARN_SECONDS", 0.0)
-    here, there = opened(wrong_keys=2, anonymous=10), opened(another_platform(), wrong_keys=2, anonymous=10)
-    ada, ben = player(platform, here, "Ada"), player(platform, there, "Ben")
-    assert ada.get("/v1/players/me").status_code == 200
-    for number in range(3):
-        caller(there, f"wl_{number}").get("/v1/players/me")
-    within(20, lambda: caller(there, ada.key).get("/v1/players/me").status_code == 200)
-    exhaust(lambda: caller(there).get("/v1/games"))
-    assert ben.get("/v1/players/me").status_code == 429
-    assert caller(there, ada.key).get("/v1/players/me").status_code == 200
+def test_a_process_whose_store_is_another_one_learns_its_secret(platform: Platform, servers: Servers, opened: Open) -> None:
+    app = opened()
+    assert player(platform, app).get("/v1/players/me").status_code == 200
+    servers.keeper.flushall()
+    ben = player(open_platform(platform.settings, ALL_GAMES), app, "Ben")
+    assert ben.get("/v1/players/me").status_code == 200
 
 
-def test_so_many_known_keys_are_kept_and_no_wrong_ones(servers: Servers, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_keys, "MOST", 50)
-    monkeypatch.setattr(known_keys, "LEARN_SECONDS", 0.0)
-    here, there = (known_keys.KnownKeys(platform.counters, lambda: None) for _ in range(2))
-    for number in range(200):
-        here.add(f"wl_{number}", f"p{number}")
-        assert here.owner("wl_wrong") is None
-    assert len(here._owners) == 50
-    assert (here.owner("wl_199"), here.owner("wl_149")) == ("p199", None)
-    here.settle()
-    assert servers.queue.zcard("{limits}:met") <= 50
-    assert b"wl_199" not in b"".join(servers.queue.zrange("{limits}:met", 0, -1))
-    there.learn()
-    assert there.owner("wl_199") == "p199"
-    assert len(there._owners) <= 50
-
-
-def test_a_key_that_is_known_is_still_looked_up(platform: Platform, servers: Servers) -> None:
+def test_a_key_that_was_valid_is_still_looked_up(platform: Platform, servers: Servers) -> None:
     app = create_app(platform, Settings(log_requests=False, key_seconds=0.0))
     ada = player(platform, app)
     assert ada.get("/v1/players/me").status_code == 200
     servers.keeper.flushall()
     assert ada.get("/v1/players/me").status_code == 401
+
+
+def test_only_a_valid_key_that_may_play_uses_up_what_its_player_has(platform: Platform, opened: Open) -> None:
+    """Whoever has a key that was revoked, or that may only read, spends what his address has, and not the floor of the player."""
+    app = opened(actions=5, actions_floor=50, requests=40, anonymous=60)
+    ada = player(platform, app)
+    match = begun(platform, ada.id)
+    thieves = {}
+    for number, scope in enumerate(("play", "read", "account", "referee"), 2):
+        key = ada.post("/v1/players/me/keys", {"name": "x", "scopes": [scope]}).json["key"]
+        thieves[scope] = caller(app, key, f"127.0.0.{number}")
+    revoked = thieves["play"]
+    assert revoked.act(match, STEP).status_code == 200
+    assert ada.ask("DELETE", f"/v1/players/me/keys/{revoked.get('/v1/players/me').json['key_id']}").status_code == 204
+    for scope, thief in thieves.items():
+        answers = statuses(60, lambda thief=thief: thief.act(match, STEP))
+        assert answers == {401 if scope == "play" else 403: 60}
+        check_refusal(exhaust(lambda thief=thief: thief.act(match, STEP)), "anonymous")
+        check_refusal(exhaust(lambda thief=thief: thief.get(f"/v1/matches/{match}")), "anonymous")
+    assert statuses(52, lambda: ada.act(match, STEP)) == {200: 52}
+    assert ada.get(f"/v1/matches/{match}").status_code == 200
 
 
 # ---------------------------------------------------------------- players and matches
@@ -425,7 +560,7 @@ def small(**amounts: int) -> dict[str, str]:
 
 
 def test_a_polite_player_goes_on_while_others_flood(platform: Platform, serve: Callable[..., Live]) -> None:
-    live = serve(**small(anonymous=100, address=2000, requests=300, actions=100, actions_floor=100, wrong_keys=5))
+    live = serve(**small(anonymous=100, address=2000, requests=300, actions=100, actions_floor=100))
     ada, key = accounts.register(platform, "Ada")
     _, hostile = accounts.register(platform, "Eve")
     match = begun(platform, ada.id)
@@ -445,7 +580,7 @@ def test_a_polite_player_goes_on_while_others_flood(platform: Platform, serve: C
     floods = [
         ("GET", "/v1/matches", {}),
         ("GET", "/v1/matches", {"X-Forwarded-For": "198.51.100.1"}),
-        ("GET", "/v1/players/me", {"Authorization": "Bearer wl_wrong"}),
+        ("GET", "/v1/players/me", {"Authorization": f"Bearer {made_up(0)}"}),
         ("GET", "/v1/players/me", {"Authorization": f"Bearer {hostile}"}),
         ("POST", f"/v1/matches/{match}/actions", {"Authorization": f"Bearer {hostile}", "Content-Type": "application/json"}),
     ]

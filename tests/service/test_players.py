@@ -9,17 +9,12 @@ from marshmallow import ValidationError
 from events import accounts
 from events.accounts import SCOPES, Account
 from events.platform import Platform
-from events.store.queue.counters import Counters
 from service.http.directory import Directory
 from service.http.keys import Keys
-from service.http.limits import NO_LIMITS
 from service.http.problems import Problem
 from service.http.schemas import NAME_RULES
-from service.http.throttle import Throttle
 from tests.conftest import within
 from tests.service.conftest import Caller
-
-UNLIMITED = Throttle(Counters("unix:///nowhere"), NO_LIMITS)
 
 # Arabic and related number signs, which are drawn though Unicode counts them as formats.
 VISIBLE_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
@@ -89,15 +84,15 @@ def lookups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_player_is_remembered_in_every_way_of_writing_the_key(platform: Platform, lookups: list[str]) -> None:
     player, key = accounts.register(platform, "Ada")
     directory = Directory(platform, 30)
-    keys = Keys(platform, directory, None, UNLIMITED)
+    keys = Keys(platform, directory, None)
 
     def remembered() -> bool:
         lookups.clear()
         for header in (f"Bearer {key}", f"bearer  {key}", "BEARER" + " " * 9999 + f"{key} "):
-            assert keys.caller(header, "needed", "here").id == player.id
+            assert keys.sender(header).id == player.id
         for wrong in (key[:-1], key + "x", f"{key[:-43]}{'A' * 43}"):
             with pytest.raises(Problem):
-                keys.caller(f"Bearer {wrong}", "needed", "here")
+                keys.sender(f"Bearer {wrong}")
         return not lookups
 
     within(20, remembered)
@@ -105,8 +100,8 @@ def test_a_player_is_remembered_in_every_way_of_writing_the_key(platform: Platfo
 
 def test_a_player_is_forgotten_after_a_time(platform: Platform, lookups: list[str]) -> None:
     player, key = accounts.register(platform, "Ada")
-    keys = Keys(platform, Directory(platform, 0), None, UNLIMITED)
-    assert [keys.caller(f"Bearer {key}", "needed", "here").id for _ in range(2)] == [player.id] * 2
+    keys = Keys(platform, Directory(platform, 0), None)
+    assert [keys.sender(f"Bearer {key}").id for _ in range(2)] == [player.id] * 2
     assert lookups == [player.id] * 2
 
 

@@ -94,8 +94,8 @@ def test_ids_and_keys_follow_from_the_secret_of_the_server_too(platform: Platfor
     """Whoever knows the request alone cannot compute them: a server with another secret makes others of it."""
     asked, other = accounts.Asked("", REQUEST), replace(platform, signer=Signer(tmp_path / "keys"))
     assert asked.id(platform, "p") == asked.id(platform, "p") != asked.id(other, "p")
-    assert asked.secret(platform, "Ada", "player") != asked.secret(other, "Ada", "player")
-    assert len({asked.secret(platform, *what) for what in (("Ada", "player"), ("Ad", "aplayer"), ("Ada,player",), ())}) == 4
+    assert asked.random(platform, "Ada", "player") != asked.random(other, "Ada", "player")
+    assert len({asked.random(platform, *what) for what in (("Ada", "player"), ("Ad", "aplayer"), ("Ada,player",), ())}) == 4
 
 
 def test_the_answer_can_be_asked_for_again_for_an_hour(anybody: Caller, ada: Caller, made: list[str], later: Callable[[int], None]) -> None:

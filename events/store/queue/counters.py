@@ -16,8 +16,6 @@ BATCH = 250
 HELD = 5000
 PAUSE = 2.0  # seconds until the next request to a server that did not answer
 
-_DAY = 86_400
-
 
 class Addition(NamedTuple):
     """An addition to a counter: its name, the seconds to add, and the most seconds that it may then hold, or None."""
@@ -27,20 +25,12 @@ class Addition(NamedTuple):
     most: float | None = None
 
 
-class Met(NamedTuple):
-    """Names of valid keys. `moment`: they are complete up to this time of the server's clock."""
-
-    moment: str
-    keys: list[str]
-
-
 class Counters:
     """The counters. A counter holds seconds, which run down by themselves."""
 
     def __init__(self, url: str) -> None:
         self._connection: Any = queue_client(url)
         self._spend = self._connection.register_script(_script("spend"))
-        self._meet = self._connection.register_script(_script("meet"))
         self._hold = self._connection.register_script(_script("hold"))
         self._again = 0.0
 
@@ -59,20 +49,6 @@ class Counters:
             self._again = time.monotonic() + PAUSE
             return None
         return found
-
-    def meet(self, keys: Sequence[str], moment: str, most: int) -> Met | None:
-        """Add names of valid keys to those that all processes know. Return the names added since a `moment` of the server's clock.
-
-        At most `most` names are kept, for a day. Return None if the server does not answer.
-        """
-        if time.monotonic() < self._again:
-            return None
-        try:
-            now, found = self._meet(["{limits}:met"], [moment, most, _DAY, *keys])
-        except queue_errors:
-            self._again = time.monotonic() + PAUSE
-            return None
-        return Met(now.decode(), [key.decode() for key in found])
 
     def hold(self, kind: str, process: str, held: Mapping[str, int]) -> dict[str, int] | None:
         """Note how many places of a kind each holder has in a process. Return how many they have in all others.
