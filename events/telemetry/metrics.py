@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Gauge, Histogram
+from events.telemetry.counting import Counter, Gauge, Histogram
 
 appends = Counter("warledger_appends", "Entries appended, by game.", ["game"])
 conflicts = Counter("warledger_conflicts", "Appends refused because the match was at another version.")

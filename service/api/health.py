@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-
 import prometheus_client
 from flask import Response
-from prometheus_client import REGISTRY, CollectorRegistry, Metric, generate_latest
-from prometheus_client.registry import Collector
-from prometheus_client.samples import Sample
 
 from events.due import KINDS
 from events.errors import StoreUnavailable
@@ -18,6 +12,7 @@ from events.notary import highwater
 from events.platform import Platform
 from events.store import WrongStore
 from events.telemetry import exposition, metrics
+from events.telemetry.counting import Series
 from games.schema import ids, listing, optional, record, text, whole
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.api.shapes import named
@@ -28,6 +23,8 @@ from service.http.responses import TEXT, json_response
 
 OVERDUE_MS = 2000
 LATE_MS = 60_000
+
+_GATHERED = exposition.Gathered()
 
 
 def get_health(service: Service, call: Call) -> Response:
@@ -62,36 +59,25 @@ def get_metrics(service: Service, call: Call) -> Response:
     _measure_queues(service.platform)
     metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
     _measure_log(service.platform)
-    folder = exposition.shared_folder()
-    collector: Collector = REGISTRY if folder is None else exposition.Gathered(folder)
-    registry = CollectorRegistry()
-    registry.register(collector if call.caller == ADMIN else ForEverybody(collector))
-    return Response(generate_latest(registry), content_type=prometheus_client.CONTENT_TYPE_LATEST)
+    text = _GATHERED.text(exposition.shared_folder(), _whole if call.caller == ADMIN else for_everybody)
+    return Response(text, content_type=prometheus_client.CONTENT_TYPE_LATEST)
 
 
-class ForEverybody(Collector):
-    """The metrics of another collector without those of searches. Refusal codes of games count as `against_the_rules`."""
-
-    def __init__(self, collector: Collector) -> None:
-        self._collector = collector
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the metrics."""
-        for metric in self._collector.collect():
-            if metric.name.startswith(metrics.SEARCHES):
-                continue
-            if metric.name in ("warledger_refusals", "warledger_problems"):
-                metric.samples = list(_merged(metric.samples))
-            yield metric
+def _whole(series: Series) -> Series:
+    return series
 
 
-def _merged(samples: Iterable[Sample]) -> Iterator[Sample]:
-    sums: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
-    for sample in samples:
-        code = sample.labels["code"] if sample.labels["code"] in CODES else "against_the_rules"
-        if sample.name.endswith("_total"):
-            sums[sample.name, tuple(sorted({**sample.labels, "code": code}.items()))] += sample.value  # type: ignore[assignment]
-    yield from (Sample(name, dict(labels), value) for (name, labels), value in sums.items())
+def for_everybody(series: Series) -> Series | None:
+    """Return the series as everybody may see it: no searches, and refusal codes of games as `against_the_rules`."""
+    if series.metric.startswith(metrics.SEARCHES):
+        return None
+    if series.metric not in ("warledger_refusals", "warledger_problems"):
+        return series
+    return series._replace(labels=tuple([(name, _code(code) if name == "code" else code) for name, code in series.labels]))
+
+
+def _code(code: str) -> str:
+    return code if code in CODES else "against_the_rules"
 
 
 def _measure_log(platform: Platform) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Gauge, Histogram
+from events.telemetry.counting import Counter, Gauge, Histogram
 
 requests = Counter("warledger_requests", "Requests, by operation and status.", ["operation", "status"])
 problems = Counter("warledger_problems", "Failed requests, by code.", ["code"])

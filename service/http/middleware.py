@@ -171,8 +171,8 @@ class RequestMiddleware:
         caller = self._keys.identify(environ)
         if caller is ADMIN:
             return
-        if environ["PATH_INFO"] in PROBES:
-            used = self._throttle.probe(address)
+        if (path := environ["PATH_INFO"]) in PROBES:
+            used = self._throttle.probe(path, address)
         else:
             payer = Payer(caller.payer or address, address)
             used = self._throttle.admit(payer, acts and caller.payer is not None)

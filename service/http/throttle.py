@@ -19,7 +19,7 @@ from service.http.limits import OWN, Used
 from service.http.meters import Meter, Settlement
 from service.http.problems import Problem
 
-PROBES = frozenset(("/healthz", "/readyz", "/metrics"))
+PROBES = {"/healthz": "probes", "/readyz": "probes", "/metrics": "metrics"}
 DEPOSIT = 20.0  # milliseconds of CPU time that a request counts for until it is known what it took
 
 
@@ -66,9 +66,9 @@ class Throttle:
         """Return the address that a request counts for."""
         return self._addresses.of(environ)
 
-    def probe(self, address: str) -> Used | None:
+    def probe(self, path: str, address: str) -> Used | None:
         """Count a request of a probe. Return the limit that refuses it, or that is more than half used, or None."""
-        return self._take(("probes", address))
+        return self._take((PROBES[path], address))
 
     def admit(self, payer: Payer, acts: bool) -> Used | None:
         """Count a request. Return the limit that refuses it, or the scarcest of the limits that are more than half used, or None.

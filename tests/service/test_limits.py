@@ -111,10 +111,11 @@ def test_who_asks_too_often_without_a_key_is_refused_and_nobody_else(platform: P
 
 
 def test_probes_have_a_limit_of_their_own(opened: Open) -> None:
-    app = opened(anonymous=1, probes=5)
+    app = opened(anonymous=1, probes=5, metrics=2)
     assert statuses(5, lambda: caller(app).get("/readyz")) == {200: 5}
     check_refusal(exhaust(lambda: caller(app).get("/readyz")), "probes")
-    check_refusal(exhaust(lambda: caller(app).get("/metrics")), "probes")
+    assert statuses(2, lambda: caller(app).get("/metrics")) == {200: 2}
+    check_refusal(exhaust(lambda: caller(app).get("/metrics")), "metrics")
     assert caller(app).get("/v1/games").status_code == 200
 
 
