@@ -10,6 +10,7 @@ from events.revisions import Missing
 from games.kernel import Game
 from service.drawn_frames import Frames
 from service.http import metrics
+from service.http.addresses import Addresses
 from service.http.directory import Directory
 from service.http.elsewhere import Elsewhere
 from service.http.hub import Hub
@@ -30,6 +31,7 @@ class Service:
 
     opened: Platform
     settings: Settings
+    addresses: Addresses
     throttle: Throttle
     quotas: Quotas
     directory: Directory
@@ -62,12 +64,14 @@ class Service:
 def open_service(platform: Platform, settings: Settings) -> Service:
     """Return the service on top of a platform."""
     directory = Directory(platform, settings.key_seconds)
-    throttle = Throttle(platform.counters, settings.limits, settings.trusted_proxies)
+    addresses = Addresses(settings.trusted_proxies, settings.url)
+    throttle = Throttle(platform.counters, settings.limits, addresses)
     kept = Kept()
     settlement = Settlement()
     service = Service(
         opened=platform,
         settings=settings,
+        addresses=addresses,
         throttle=throttle,
         quotas=Quotas(platform, settings.limits),
         directory=directory,

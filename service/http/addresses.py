@@ -1,11 +1,12 @@
-"""Addresses: where requests come from. Only limits use them, and they are never logged.
+"""Addresses: where requests come from, and where clients reach the service.
 
-A client can send any `X-Forwarded-For`. So the header counts only if the request comes from a proxy that the operator trusts. The client is
-the last address in its list that is not a trusted proxy.
+Only limits use the addresses of clients, and they are never logged. A client can send any `X-Forwarded-For`. So the header counts only if
+the request comes from a proxy that the operator trusts. The client is the last address in its list that is not a trusted proxy.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -14,6 +15,9 @@ from typing import Any
 Network = IPv4Network | IPv6Network
 
 ADDRESS = "warledger.address"
+_SCHEME = re.compile("https?")
+_HOST = re.compile(r"(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+URL = re.compile(f"{_SCHEME.pattern}://{_HOST.pattern}")
 MOST_PROXIES = 16
 
 
@@ -28,10 +32,29 @@ def networks(texts: Sequence[str]) -> tuple[Network, ...]:
 
 
 class Addresses:
-    """Finds the address of a client, also behind trusted proxies."""
+    """Finds the address of a client, also behind trusted proxies, and the origin under which it reaches the service.
 
-    def __init__(self, trusted: Sequence[Network] = ()) -> None:
+    `url`: the origin that the operator has set, or an empty text.
+    """
+
+    def __init__(self, trusted: Sequence[Network] = (), url: str = "") -> None:
         self._trusted = trusted
+        self._url = url
+
+    def origin(self, environ: Mapping[str, Any]) -> str:
+        """Return the scheme and the host under which clients reach the service, such as `https://play.example`.
+
+        It is the operator's. Without one it is what the request says, or what a trusted proxy says about it; a client may have made it up.
+        """
+        if self._url:
+            return self._url
+        scheme, host = environ["wsgi.url_scheme"], environ.get("HTTP_HOST", "")
+        if self._trusts(environ.get("REMOTE_ADDR") or ""):
+            scheme = _last(environ, "HTTP_X_FORWARDED_PROTO", _SCHEME) or scheme
+            host = _last(environ, "HTTP_X_FORWARDED_HOST", _HOST) or host
+        if not _HOST.fullmatch(host):
+            host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+        return f"{scheme}://{host.lower()}"
 
     def of(self, environ: Mapping[str, Any]) -> str:
         """Return the address that a request counts for, from its peer and from what trusted proxies report."""
@@ -54,6 +77,12 @@ class Addresses:
         """Return True if an address is of a trusted proxy."""
         address = parsed(text)
         return address is not None and any(address.version == network.version and address in network for network in self._trusted)
+
+
+def _last(environ: Mapping[str, Any], header: str, pattern: re.Pattern[str]) -> str | None:
+    """Return the last item of a header, which the nearest proxy has written, or None if it has not the pattern."""
+    given = environ.get(header, "").rpartition(",")[2].strip()
+    return given if pattern.fullmatch(given) else None
 
 
 @lru_cache(maxsize=4096)

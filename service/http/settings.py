@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from environs import Env, EnvError, EnvValidationError, validate
 
-from service.http.addresses import Network, networks
+from service.http.addresses import URL, Network, networks
 from service.http.limits import AMOUNTS, NO_LIMITS, OWN
 
 BODIES = 64  # request bodies that a process reads at the same time
@@ -45,6 +45,7 @@ class Settings(NamedTuple):
     key_seconds: float = 30.0
     log_requests: bool = True
     trusted_proxies: tuple[Network, ...] = ()
+    url: str = ""
     limits: Mapping[str, int] = AMOUNTS
     pyodide: Path = Path("data/pyodide")
 
@@ -72,6 +73,7 @@ def settings_from_environment() -> Settings:
         key_seconds=env.float("WARLEDGER_KEY_SECONDS", default.key_seconds, validate=not_negative),
         log_requests=env.bool("WARLEDGER_LOG_REQUESTS", default.log_requests),
         trusted_proxies=_trusted_proxies(env),
+        url=_url(env),
         limits=_limits(env),
         pyodide=env.path("WARLEDGER_PYODIDE", env.path("WARLEDGER_DATA", default.pyodide.parent) / default.pyodide.name),
     )
@@ -83,6 +85,14 @@ def _trusted_proxies(env: Env) -> tuple[Network, ...]:
         return networks(list(filter(None, map(str.strip, texts))))
     except ValueError as reason:
         raise EnvValidationError(f'Environment variable "WARLEDGER_TRUSTED_PROXIES" invalid: {reason}.', [str(reason)]) from None
+
+
+def _url(env: Env) -> str:
+    """Return the origin under which clients reach the service, or an empty text."""
+    text: str = env.str("WARLEDGER_URL", "").removesuffix("/").lower()
+    if text and not URL.fullmatch(text):
+        raise EnvError('Environment variable "WARLEDGER_URL" invalid: It is a scheme and a host, such as https://play.example.')
+    return text
 
 
 def _limits(env: Env) -> Mapping[str, int]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from events.store.queue.counters import Addition, Counters
 from service.http import metrics
-from service.http.addresses import Addresses, Network
+from service.http.addresses import Addresses
 from service.http.limits import OWN, Used
 from service.http.meters import Meter, Settlement
 from service.http.problems import Problem
@@ -51,9 +51,9 @@ class Limited(Problem):
 class Throttle:
     """The meters of a process. Shared by its threads. `amounts`: the amount of each limit, by name; 0 turns it off."""
 
-    def __init__(self, counters: Counters, amounts: Mapping[str, int], trusted: Sequence[Network] = ()) -> None:
+    def __init__(self, counters: Counters, amounts: Mapping[str, int], addresses: Addresses) -> None:
         self._counters = counters
-        self._addresses = Addresses(trusted)
+        self._addresses = addresses
         settlement = Settlement()
         rates = [limit for limit in OWN if limit.seconds is not None and amounts[limit.name]]
         self._meters = {limit.name: Meter(limit, amounts[limit.name], counters, settlement.notify) for limit in rates}

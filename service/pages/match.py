@@ -45,16 +45,16 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
     viewer = _viewer(newest, caller, query.get("viewer"))
     position = seen if query.get("at") is None else recall.state_at(service.platform, match, min(query["at"], seen.version))
     note_view(service, newest, caller, viewer, position.version)
-    asked, address = query.get("viewer") or "", request.base_url
+    asked, origin = query.get("viewer") or "", service.addresses.origin(request.environ)
     company = service.directory.company(sight.players_at(seen))
     names = tuple([company.name(player) for player in company.players])
-    key = of_position("page", position, viewer, (seen.digest, asked, address, names))
+    key = of_position("page", position, viewer, (seen.digest, asked, origin, names))
     return page_response(
-        pages, service.kept.made(key, lambda: _match_html(pages, seen, position, viewer, asked, address, company)), audits=True
+        pages, service.kept.made(key, lambda: _match_html(pages, seen, position, viewer, asked, origin, company)), audits=True
     )
 
 
-def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, asked: str, address: str, company: Company) -> bytes:
+def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, asked: str, origin: str, company: Company) -> bytes:
     """Return the HTML of a match at a position, through a viewer's eyes. `seen`: the newest position that the caller may see."""
     service = pages.service
     game = recall.rules_of(service.platform, position)
@@ -72,7 +72,8 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
     values = {
         "match": seen.match,
         "game": game_in_brief(game),
-        "address": address,
+        "origin": origin,
+        "address": f"{origin}/m/{seen.match}",
         "description": f"{drawing.title}. {', '.join([': '.join((seat['name'], seat['player'])) for seat in seats])}.",
         "newest": seen.version,
         "at": position.version,

@@ -6,6 +6,7 @@ import gzip
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from flask.testing import FlaskClient
@@ -13,6 +14,10 @@ from flask.testing import FlaskClient
 import web
 from events.platform import Platform
 from games import GAMES
+from service.api.routes import OPERATIONS
+from service.app import create_app
+from service.http.addresses import networks
+from service.http.settings import Settings
 from tests.service.conftest import Caller, worlds
 
 STATIC = Path(next(iter(web.__path__))) / "static"
@@ -70,7 +75,7 @@ def test_pages_load_nothing_from_elsewhere_and_have_no_script_or_style_of_their_
             assert "style" not in attributes
             assert not [name for name in attributes if name.startswith("on")]
             assert tag != "script" or (attributes["src"] or "").startswith("/static/")
-            if tag in ("link", "img", "script"):
+            if tag in ("link", "img", "script") and attributes.get("rel") != "alternate":  # which no browser loads
                 assert (attributes.get("href") or attributes.get("src") or "").startswith("/")
         ids = [attributes["id"] for _, attributes in found if "id" in attributes]
         assert len(ids) == len(set(ids)), path
@@ -137,6 +142,56 @@ def test_oembed_tells_how_to_show_a_match_of_this_server_alone(client: FlaskClie
         "http://localhost/m/mabcdefghijklmnop",
     ):
         assert client.get("/oembed", query_string={"url": address}).status_code == 404
+
+
+def told(client: FlaskClient, match: str, origin: str, **environ: str) -> str:
+    """Return what oEmbed and the page of a match tell of where the service is, and fail unless they agree."""
+    answer = client.get(f"/oembed?url={origin}/m/{match}", environ_overrides=environ)
+    assert answer.status_code == 200, answer.text
+    found = answer.json["provider_url"].removesuffix("/")
+    page = client.get(f"/m/{match}", environ_overrides=environ).text
+    assert f'src="{found}/embed/{match}"' in answer.json["html"]
+    assert f'<meta property="og:url" content="{found}/m/{match}">' in page
+    assert f'href="{found}/oembed?url={quote(f"{found}/m/{match}")}"' in page
+    return str(found)
+
+
+def test_the_operators_address_is_told_whatever_a_client_says(platform: Platform, match: str) -> None:
+    client = create_app(platform, Settings(log_requests=False, url="https://play.example")).test_client()
+    for host in ("play.example", "evil.example", 'a"b', "127.0.0.1:8000"):
+        lies = {"HTTP_HOST": host, "HTTP_X_FORWARDED_HOST": "evil.example", "HTTP_X_FORWARDED_PROTO": "http"}
+        assert told(client, match, "http://play.example", **lies) == "https://play.example"
+        assert client.get(f"/oembed?url=https://evil.example/m/{match}", environ_overrides=lies).status_code == 404
+    assert client.get(f"/oembed?url=https://Play.example/m/{match}").headers["Cache-Control"].startswith("public")
+
+
+def test_a_trusted_proxy_tells_where_the_service_is_and_nobody_else(platform: Platform, match: str) -> None:
+    client = create_app(platform, Settings(log_requests=False, trusted_proxies=networks(["10.0.0.0/8"]))).test_client()
+    behind = {"HTTP_HOST": "inside:8000", "HTTP_X_FORWARDED_PROTO": "https", "HTTP_X_FORWARDED_HOST": "Play.example"}
+    assert told(client, match, "https://play.example", REMOTE_ADDR="10.0.0.1", **behind) == "https://play.example"
+    assert told(client, match, "http://inside:8000", REMOTE_ADDR="192.0.2.1", **behind) == "http://inside:8000"
+    several = {**behind, "HTTP_X_FORWARDED_PROTO": "http, https", "HTTP_X_FORWARDED_HOST": "evil.example, play.example"}
+    assert told(client, match, "https://play.example", REMOTE_ADDR="10.0.0.1", **several) == "https://play.example"
+    nonsense = {**behind, "HTTP_X_FORWARDED_PROTO": "javascript", "HTTP_X_FORWARDED_HOST": "a/b"}
+    assert told(client, match, "http://inside:8000", REMOTE_ADDR="10.0.0.1", **nonsense) == "http://inside:8000"
+
+
+def test_what_a_client_says_is_in_no_answer_that_caches_give_to_others(platform: Platform, client: FlaskClient, match: str) -> None:
+    """Every public answer to a stranger is the same whatever host he names."""
+    paths = ["/", "/games/war", "/check", f"/m/{match}", f"/embed/{match}", "/docs", "/openapi.json", "/openapi.yaml"]
+    paths += [each.path for each in OPERATIONS if each.method == "GET" and each.key != "needed" and "{" not in each.path]
+    paths += [f"/oembed?url=http://evil.example/m/{match}"]
+    public = 0
+    for path in paths:
+        lies = {"HTTP_HOST": "evil.example", "HTTP_X_FORWARDED_HOST": "evil.example", "HTTP_X_FORWARDED_PROTO": "gopher"}
+        answer = client.get(path, environ_overrides=lies)
+        if "public" in answer.headers.get("Cache-Control", ""):
+            public += 1
+            assert b"evil.example" not in answer.data, path
+            assert "evil.example" not in str(answer.headers), path
+    assert public > 5
+    refused = client.get("/oembed", query_string={"url": f"http://evil.example/m/{match}"}, environ_overrides={"HTTP_HOST": "evil.example"})
+    assert refused.headers["Cache-Control"] == "private, no-cache"
 
 
 def test_names_in_pages_are_text_and_nothing_else(client: FlaskClient, ada: Caller) -> None:

@@ -275,7 +275,7 @@ def test_cpu_time_is_never_told(platform: Platform, opened: Open, work: Callable
 
 def test_requests_at_the_same_moment_do_not_go_far_beyond_their_cpu_time(platform: Platform) -> None:
     """What has begun counts, once a caller has used half of the limit. Otherwise all would begin who come when some is back."""
-    throttle = Throttle(platform.counters, {**NO_LIMITS, "cpu": 1000})
+    throttle = Throttle(platform.counters, {**NO_LIMITS, "cpu": 1000}, Addresses())
     throttle.charge_more(Payer("eve", "127.0.0.1"), 0.6)
     begun = [Payer("eve", "127.0.0.1") for _ in range(100)]
     refused = [throttle.admit(payer, acts=False) is not None for payer in begun]

@@ -45,6 +45,7 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
         "WARLEDGER_KEY_SECONDS": "4",
         "WARLEDGER_LOG_REQUESTS": "0",
         "WARLEDGER_TRUSTED_PROXIES": "10.0.0.0/8, ::1,",
+        "WARLEDGER_URL": "https://Play.example:8443/",
         "WARLEDGER_PYODIDE": "/elsewhere",
         "WARLEDGER_LIMIT_PLAYERS": "5",
         "WARLEDGER_LIMIT_AUDITS": "0",
@@ -67,6 +68,7 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
         4.0,
         log_requests=False,
         trusted_proxies=networks(["10.0.0.0/8", "::1"]),
+        url="https://play.example:8443",
         limits={**AMOUNTS, "players": 5, "audits": 0},
         pyodide=Path("/elsewhere"),
     )
@@ -110,6 +112,10 @@ def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) 
         ("WARLEDGER_LIMITS", "some", "Not a valid boolean"),
         ("WARLEDGER_TRUSTED_PROXIES", "10.0.0.0/8, proxy.example", "'proxy.example' does not appear to be an IPv4 or IPv6 network"),
         ("WARLEDGER_TRUSTED_PROXIES", "10.0.0.1/8", "has host bits set"),
+        *[
+            ("WARLEDGER_URL", value, "a scheme and a host")
+            for value in ("play.example", "ftp://play.example", "https://play.example/path", "https://a b", 'https://a"b', "https://u:p@a")
+        ],
     ],
 )
 def test_a_value_of_the_wrong_kind_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str) -> None:
