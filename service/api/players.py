@@ -12,7 +12,8 @@ from service.api.operations import UNGUESSABLE, Answer, Body, Call, Operation, i
 from service.api.shapes import ANY_TEXT, COUNT, KEY_ID, PLAYER_ID, TIME, named, reference
 from service.context import Service
 from service.http.addresses import address_of
-from service.http.keys import ADMIN
+from service.http.keys import ADMIN, REFEREES
+from service.http.names import is_reserved
 from service.http.problems import Problem
 from service.http.responses import empty_response, json_response, made, private, unstored
 from service.http.schemas import ConfirmQuery, NameBody, PlayerBody, RoleBody
@@ -23,6 +24,8 @@ def create_player(service: Service, call: Call) -> Response:
     role = call.body.get("role", "player")
     if role != "player":
         call.caller.check("admin")
+    if call.caller != ADMIN:
+        _check_name(call.body["name"])
     name, request = call.body["name"], call.request(UNGUESSABLE)
     asked = None if request is None else Asked("admin" if call.caller == ADMIN else call.caller.id or "", request)
     found = None if asked is None else accounts.registered(service.platform, name, role, asked)
@@ -30,6 +33,12 @@ def create_player(service: Service, call: Call) -> Response:
         call.info.used = service.throttle.spend(("players", address_of(call.environ)))
     player, key = found or accounts.register(service.platform, name, role, asked)
     return unstored(made({"id": player.id, "name": player.name, "role": player.role, "key": key}, f"/v1/players/{player.id}"))
+
+
+def _check_name(name: str) -> None:
+    """Raise Problem `name_reserved` if a name could pass for the server or its staff."""
+    if is_reserved(name):
+        raise Problem("name_reserved")
 
 
 def get_me(service: Service, call: Call) -> Response:
@@ -41,8 +50,10 @@ def get_me(service: Service, call: Call) -> Response:
 
 
 def rename_me(service: Service, call: Call) -> Response:
-    """Change the caller's name."""
+    """Change the caller's name. Referees and admins may have a name that says so."""
     caller = call.caller
+    if caller.role not in REFEREES:
+        _check_name(call.body["name"])
     accounts.rename(service.platform, caller.player(), caller.signer, call.body["name"])
     service.directory.forget(caller.player())
     return get_me(service, call._replace(caller=caller._replace(name=call.body["name"])))
@@ -134,11 +145,12 @@ OPERATIONS = (
     Operation(
         "create_player", "POST", "/v1/players", "players", "Become a player, and get a key", create_player,
         {201: in_json("The player, with the key. This is the only answer that contains the key.", NEW_PLAYER, ("Location",))},
-        "Anybody may become a player. Creating a referee or an admin needs the admin key. The first key has every scope. With an "
+        "Anybody may become a player, with a name that cannot pass for the server or its staff. "
+        "Creating a referee or an admin needs the admin key. The first key has every scope. With an "
         "`Idempotency-Key` the same request gets the same answer for an hour, so keep it as secret as the key.",
         key="optional", scope=None, headers=("Idempotency-Key",),
         body=Body(reference("PlayerRequest"), PlayerBody(), examples={"player": {"name": "Ada"}}),
-        problems=("role_needed",),
+        problems=("role_needed", "name_reserved"),
     ),
     Operation(
         "get_me", "GET", "/v1/players/me", "players", "Ask whose key this is, and what it may do", get_me,
@@ -150,6 +162,7 @@ OPERATIONS = (
         {200: in_json("You, with the new name.", PLAYER)},
         "All matches, lists and boards show the new name at once, also in past matches.",
         key="needed", by="player", scope="account", body=Body(reference("NameRequest"), NameBody(), examples=_NAME),
+        problems=("name_reserved",),
     ),
     Operation(
         "delete_me", "DELETE", "/v1/players/me", "players", "Delete yourself", delete_me,

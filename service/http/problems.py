@@ -57,6 +57,7 @@ OWN: Mapping[str, Kind] = {
     "encoded": Kind(415, "Encoded body", "Send the body as it is, without the Content-Encoding {encoding}."),
     "not_json": Kind(415, "Wrong media type", "The body must be sent as application/json."),
     "against_the_rules": Kind(422, "Against the rules", "{sentence}"),
+    "name_reserved": Kind(422, "Name reserved", "This name could pass for the server or its staff. Choose another one."),
     "quota_reached": Kind(429, "Too many at a time", "Each {scope} may have {amount} {unit} of this kind at a time (limit `{limit}`)."),
     "too_many_at_once": Kind(429, "Too many at once", "There are already {limit} {what} for this {whose}. Finish one first."),
     "too_many_requests": Kind(

@@ -16,6 +16,7 @@ from events.notary.server_log import PAGE as LEAVES
 from events.store.queue.studies import ANALYSTS
 from games import patterns
 from games.picture import THEMES
+from service.http import names
 from service.http.limits import LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
 from table.data import LEVELS
 from web.look import AUTO
@@ -59,8 +60,18 @@ class Visible(validate.Validator):
         return value
 
 
+class Unlike(validate.Validator):
+    """A name that cannot pass for another one by letters of several scripts in a word, or by marks that pile up."""
+
+    def __call__(self, value: Any) -> Any:
+        """Return the name. Raise ValidationError if it can."""
+        if not names.unlike(value):
+            raise ValidationError("The letters of a word are of one script, and have at most four marks, each once.")
+        return value
+
+
 _NAME_RULE = "No invisible or directional characters, and no blank at either end."
-NAME_RULES = (validate.Length(1, LONGEST_NAME), Pattern(NAME, error=_NAME_RULE), Visible())
+NAME_RULES = (validate.Length(1, LONGEST_NAME), Pattern(NAME, error=_NAME_RULE), Visible(), Unlike())
 
 
 class Whole(fields.Integer):
@@ -113,7 +124,7 @@ def _cursor(pattern: str = rf"{patterns.VERSION}\.{patterns.MATCH}") -> Text:
 
 def _name(about: str) -> Text:
     """Return the field of a name."""
-    about += " It has no invisible or directional characters, and no blanks at its ends."
+    about += " It has no invisible or directional characters, no blanks at its ends, and letters of one script in a word."
     return Text(required=True, validate=NAME_RULES, metadata={"description": about})
 
 

@@ -146,6 +146,12 @@ def test_the_scheme_of_a_key_ignores_case(ada: Caller) -> None:
     assert ada.get("/v1/players/me", Authorization=f"bearer {ada.key}").status_code == 200
 
 
+MIXED_OR_PILED = (
+    *("А\u0064a", "Ad\u0430", "Ελεn", "W\u0430rledger", "Ada-Ада", "김James\u0416"),  # letters of several scripts in a word
+    *("Z" + "\u0300\u0301\u0302\u0303\u0304", "a\u0301\u0301", "\u0301Ada", "\u0489"),  # marks that pile up, or have no letter
+)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -162,6 +168,7 @@ def test_the_scheme_of_a_key_ignores_case(ada: Caller) -> None:
             {"name": name}
             for name in ("\u200b", "A\u200bda", "A\u200dda", "\ufeffAda", "Ada\u2060", "A\u00adda", "\u3164", "\u2800", "\u115f")
         ),
+        *({"name": name} for name in MIXED_OR_PILED),
         *({"name": name} for name in ("\u202eadA", "\u2066Ada\u2069", "Ada\u200f", "\u061cAda", "A\U000e0041da", "Ada\ufe0f", "\uffff")),
         [],
         "a",
@@ -177,10 +184,48 @@ def test_a_malformed_player_is_400(anybody: Caller, body: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Ada", "x", "Ada Lovelace", "\u5f20\u4f1f", "\u0645\u062d", "J\u00fcrgen \U0001f98a", "e\u0301", "x" * 64]
+    "name",
+    [
+        *("Ada", "x", "Ada Lovelace", "\u5f20\u4f1f", "\u0645\u062d", "J\u00fcrgen \U0001f98a", "e\u0301", "x" * 64),
+        *(
+            "DJ Вася",
+            "Иван Иванов",
+            "Σωκράτης",
+            "山田太郎San",
+            "ヤマダ",
+            "김철수",
+            "이James",
+            "Nguyễn Thị Minh",
+            "שָׁלוֹם",
+            "བསྒྲུབས",
+            "สวัสดี",
+            "ısıl",
+        ),
+        *("Elihu Root", "Judge Dredd", "System of a Down", "Wargame Ledger", "Ada_99", "Tom 007", "O'Neil", "Refer", "Adminton", "асе"),
+    ],
 )
 def test_a_name_in_any_script_is_kept(join: Callable[..., Caller], name: str) -> None:
     assert join(name).get("/v1/players/me").json["name"] == name
+
+
+RESERVED = (
+    *("admin", "Admin", "ADMIN", "Admin1", "admin 007", "adm1n", "4dmin", "@dmin", "a.d.m.i.n", "a d m i n", "admin_bob", "The Admin"),
+    *("Warledger Team", "VVarledger", "System", "SYSTEM", "5ystem", "$ystem", "system!", "referee", "Referee 2", "Server", "adrnin"),
+    *("аԁмιп", "ádmín", "\U0001d41a\U0001d41d\U0001d426\U0001d422\U0001d427", "ａｄｍｉｎ", "ⓐⓓⓜⓘⓝ", "a̶d̶m̶i̶n̶", "ѕуѕтем"),
+)
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_nobody_has_a_name_that_passes_for_the_server_or_its_staff(anybody: Caller, ada: Caller, name: str) -> None:
+    for refused in (anybody.post("/v1/players", {"name": name}), ada.ask("PATCH", "/v1/players/me", {"name": name})):
+        assert (refused.status_code, refused.json["code"]) in ((422, "name_reserved"), (400, "bad_body"))
+    assert ada.get("/v1/players/me").json["name"] == "Ada"
+
+
+def test_staff_may_have_a_name_that_says_so(join: Callable[..., Caller]) -> None:
+    rex = join("Referee Rex", "referee")
+    assert rex.ask("PATCH", "/v1/players/me", {"name": "Rex, referee of Warledger"}).status_code == 200
+    assert join("Admin of the tests").get("/v1/players/me").status_code == 200
 
 
 def test_no_character_of_a_name_is_invisible() -> None:
