@@ -168,6 +168,7 @@ def launch(
         start_new_session=True,
         preexec_fn=partial(end_with, os.getpid()),
         pass_fds=[server_lock.fileno()],
+        umask=0o077,  # its log, too, is for its owner alone
     )
     with contextlib.suppress(OSError):  # on a full disk the server runs without its pid in the file
         server_lock.write(f"{process.pid}".encode())

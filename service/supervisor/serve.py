@@ -252,7 +252,8 @@ def run(
     logs = None if options.verbose else options.data / "logs"
     if logs is not None:
         with contextlib.suppress(OSError):
-            logs.mkdir(exist_ok=True)
+            logs.mkdir(mode=0o700, exist_ok=True)
+            logs.chmod(0o700)
     disk = None
     if not platform.store_url:
         embedded.binary()
@@ -385,7 +386,7 @@ def child_environment(options: argparse.Namespace) -> dict[str, str]:
     metrics = options.data / "metrics"  # every process writes here, and /metrics adds them up
     shutil.rmtree(metrics, ignore_errors=True)
     with contextlib.suppress(OSError):
-        metrics.mkdir()
+        metrics.mkdir(mode=0o700)
     environment = {exposition.SETTING: str(metrics), **python_environment(), **fixed}
     if not environment.get("WARLEDGER_ADMIN_KEY"):
         environment["WARLEDGER_ADMIN_KEY"] = admin_key(options.data / "admin.key")

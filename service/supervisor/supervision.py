@@ -193,7 +193,9 @@ def output_of(log: Path | None) -> tuple[int, int]:
     if log is None:
         return 1, 2
     try:
-        file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with contextlib.suppress(OSError):
+            os.fchmod(file, 0o600)  # it may have been made by hand
     except OSError:  # the disk is full; the process matters more than its log
         file = os.open(os.devnull, os.O_WRONLY)
     return file, file
@@ -208,7 +210,9 @@ def turn_over(log: Path | None) -> None:
         return
     old = log.with_suffix(".log.1")
     try:
-        shutil.copyfile(log, old)
+        old.unlink(missing_ok=True)
+        with log.open("rb") as lines, os.fdopen(os.open(old, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
+            shutil.copyfileobj(lines, copy)
     except OSError:
         old.unlink(missing_ok=True)
     os.truncate(log, 0)

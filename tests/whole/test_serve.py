@@ -30,7 +30,7 @@ from events.telemetry.exposition import EVERY
 from games import GAMES
 from games.choices import complete
 from service.supervisor.serve import room_of
-from service.supervisor.supervision import turn_over
+from service.supervisor.supervision import output_of, turn_over
 from tests.conftest import Servers
 from tests.whole.conftest import Client, kill, until
 from tools import private
@@ -635,7 +635,19 @@ def test_a_large_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path, mon
         writer.write(b"after\n")
     assert log.read_bytes() == b"after\n"
     assert (tmp_path / "web.log.1").read_bytes() == b"small\nmuch more\n"
+    assert stat.S_IMODE((tmp_path / "web.log.1").stat().st_mode) == 0o600
     turn_over(None)
+
+
+def test_only_their_owner_can_read_logs(lasting: private.Place, tmp_path: Path) -> None:
+    logs = [*(lasting.data / "logs").iterdir(), *lasting.data.glob("*/server.log")]
+    assert len(logs) > 6
+    assert {stat.S_IMODE(log.stat().st_mode) for log in logs} == {0o600}
+    assert {stat.S_IMODE(log.parent.stat().st_mode) for log in [*logs, lasting.data / "logs", lasting.data / "metrics/x"]} == {0o700}
+    open_to_all = tmp_path / "web.log"
+    open_to_all.touch(0o666)
+    os.close(output_of(open_to_all)[0])
+    assert stat.S_IMODE(open_to_all.stat().st_mode) == 0o600
 
 
 def serve(*options: str) -> subprocess.CompletedProcess[str]:
