@@ -16,7 +16,7 @@ PREFIX = "WARLEDGER_LIMIT_"
 LONGEST_NAME = 64
 LONGEST_READ = 1000
 LONGEST_REPLAY = 100
-SCOPES = ("player", "caller", "address", "prefix", "process", "request")
+SCOPES = ("player", "address", "prefix", "process", "request")
 CPU = "milliseconds of CPU time"
 UNITS = ("requests", CPU, "players", "matches", "streams", "bytes", "characters", "actions", "entries", "frames")
 
@@ -24,13 +24,13 @@ UNITS = ("requests", CPU, "players", "matches", "streams", "bytes", "characters"
 class Limit(NamedTuple):
     """A row of the table: at most `amount` of a unit within `seconds`. Without `seconds`: at the same time, or in one request.
 
-    Scopes: `player`, all keys of a player together; `caller`, a player, or all others at an address; `address`, an IPv4 address or an IPv6
-    /64 network; `prefix`, an IPv4 /24 or an IPv6 /48 network; `process`, each web process; `request`, each request. `field`: the field of
-    `Settings` that has the amount, if the limit has no setting of its own.
+    Scopes: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 network; `prefix`, an IPv4 /24 or an IPv6 /48
+    network; `process`, each web process; `request`, each request. `field`: the field of `Settings` that has the amount, if the limit has no
+    setting of its own.
     """
 
     name: str
-    scope: Literal["player", "caller", "address", "prefix", "process", "request"]
+    scope: Literal["player", "address", "prefix", "process", "request"]
     amount: int
     seconds: int | None
     unit: str
@@ -55,8 +55,9 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("anonymous", "address", 5000, 10, "requests", "Requests without a key with the scope `play`."),
     Limit("address", "address", 20_000, 10, "requests", "All requests of an address, with and without keys."),
-    Limit("cpu", "caller", 5000, 10, CPU, "What requests, streams and long polls have used. It is counted afterwards."),
-    Limit("address_cpu", "address", 10_000, 10, CPU, "The same for all requests of an address."),
+    Limit("cpu", "player", 8000, 10, CPU, "What `requests`, `actions`, streams and long polls have used. It is counted afterwards."),
+    Limit("anonymous_cpu", "address", 5000, 10, CPU, "The same for `anonymous` requests."),
+    Limit("address_cpu", "address", 15_000, 10, CPU, "The same for all requests of an address."),
     Limit("probes", "address", 2000, 10, "requests", "`/healthz` and `/readyz`. They count towards no other limit."),
     Limit("metrics", "address", 200, 10, "requests", "`/metrics`. It counts towards no other limit."),
     Limit("audits", "address", 300, 60, "requests", "Audits, records and dossiers of matches."),

@@ -174,8 +174,8 @@ class RequestMiddleware:
         if (path := environ["PATH_INFO"]) in PROBES:
             used = self._throttle.probe(path, address)
         else:
-            payer = Payer(caller.payer or address, address)
-            used = self._throttle.admit(payer, acts and caller.payer is not None)
+            payer = Payer(caller.payer, address)
+            used = self._throttle.admit(payer, acts)
             if used is None or not used.refused:
                 info.payer = payer
         if used is not None and used.refused:

@@ -24,16 +24,17 @@ DEPOSIT = 20.0  # milliseconds of CPU time that a request counts for until it is
 
 
 class Payer:
-    """For whom a request counts: `caller`, the owner of its key or all without such a key at its address; and `address`.
+    """For whom a request counts: the owner of its key, or all others at its address; and the address.
 
-    `waits`: the request counts towards CPU time before it is known how much it takes.
+    `caller`: the id of that player, or the address. `waits`: the request counts towards CPU time before it is known how much it takes.
     """
 
-    __slots__ = ("address", "caller", "waits")
+    __slots__ = ("address", "caller", "player", "waits")
 
-    def __init__(self, caller: str, address: str) -> None:
-        self.caller = caller
+    def __init__(self, player: str | None, address: str) -> None:
+        self.player = player
         self.address = address
+        self.caller = player or address
         self.waits = False
 
 
@@ -57,7 +58,7 @@ class Throttle:
         settlement = Settlement()
         rates = [limit for limit in OWN if limit.seconds is not None and amounts[limit.name]]
         self._meters = {limit.name: Meter(limit, amounts[limit.name], counters, settlement.notify) for limit in rates}
-        self._cpu, self._address_cpu = self._meters.get("cpu"), self._meters.get("address_cpu")
+        self._cpu, self._anonymous_cpu, self._address_cpu = map(self._meters.get, ("cpu", "anonymous_cpu", "address_cpu"))
         self._begun: Counter[str] = Counter()
         self._lock = threading.Lock()
         settlement.over([*self._meters.values()])
@@ -75,16 +76,14 @@ class Throttle:
 
         `acts`: the request is an action of a player. A request that is not refused has begun, and ends with `charge`.
         """
-        address = payer.address
-        if payer.caller == address:
-            used = self._take(("anonymous", address), ("address", address))
-        else:
-            used = self._take(("actions" if acts else "requests", payer.caller), ("address", address))
+        player, address = payer.player, payer.address
+        own = ("anonymous", address) if player is None else ("actions" if acts else "requests", player)
+        used = self._take(own, ("address", address))
         calm = self._is_calm(payer)
         if not calm and (used is None or not used.refused):
             used = self._over(payer) or used
         if used is not None and used.refused:
-            if not (acts and self._is_below_floor(payer.caller)):
+            if player is None or not acts or not self._is_below_floor(player):
                 return used
             used = None
         if not calm:
@@ -95,16 +94,16 @@ class Throttle:
 
     def _is_calm(self, payer: Payer) -> bool:
         """Return True if neither the caller nor the address has used half of its CPU time."""
-        return (self._cpu is None or self._cpu.is_calm(payer.caller)) and (
-            self._address_cpu is None or self._address_cpu.is_calm(payer.address)
-        )
+        own = self._anonymous_cpu if payer.player is None else self._cpu
+        return (own is None or own.is_calm(payer.caller)) and (self._address_cpu is None or self._address_cpu.is_calm(payer.address))
 
     def _over(self, payer: Payer) -> Used | None:
         """Return a limit on CPU time that is used up, together with what has begun, or None.
 
         What is left of one is never told: how long an answer takes may depend on what its reader must not know.
         """
-        for meter, subject in ((self._cpu, payer.caller), (self._address_cpu, payer.address)):
+        own = self._anonymous_cpu if payer.player is None else self._cpu
+        for meter, subject in ((own, payer.caller), (self._address_cpu, payer.address)):
             if meter is not None and (spent := meter.peek(subject, DEPOSIT * self._begun[subject])) < 0:
                 return meter.used(spent)
         return None
@@ -121,10 +120,11 @@ class Throttle:
         """Count CPU time that was used for somebody. Return in how many seconds to go on: 0, unless the caller is beyond the limit."""
         if self._address_cpu is not None:
             self._address_cpu.charge(payer.address, seconds * 1000)
-        if self._cpu is None:
+        own = self._anonymous_cpu if payer.player is None else self._cpu
+        if own is None:
             return 0.0
-        self._cpu.charge(payer.caller, seconds * 1000)
-        return 0.0 if self._cpu.is_calm(payer.caller) else max(0.0, -self._cpu.peek(payer.caller))
+        own.charge(payer.caller, seconds * 1000)
+        return 0.0 if own.is_calm(payer.caller) else max(0.0, -own.peek(payer.caller))
 
     def _take(self, *subjects: tuple[str, str]) -> Used | None:
         """Spend a unit of each limit in turn, until one is used up. Return that one, or the scarcest that is more than half used."""

@@ -191,15 +191,13 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
 
 def test_who_has_used_much_cpu_time_is_refused_and_nobody_else(platform: Platform, opened: Open, work: Callable[[float], None]) -> None:
-    app = opened(cpu=1000, address_cpu=3000)
+    app = opened(cpu=1000, anonymous_cpu=1000, address_cpu=3000)
     ada, eve, stranger = player(platform, app), player(platform, app, "Eve"), caller(app)
     work(100)
-    for ask in (lambda: eve.get("/v1/games"), lambda: stranger.get("/v1/games")):
-        assert statuses(10, ask) == {200: 10}
-        check_refusal(exhaust(ask), "cpu")
-    answer = stranger.get("/v1/matches")
-    assert answer.json["scope"] == "caller"
-    assert "Each caller has 1000 milliseconds of CPU time in 10 seconds" in answer.json["detail"]
+    for one, limit in ((eve, "cpu"), (stranger, "anonymous_cpu")):
+        assert statuses(10, lambda one=one: one.get("/v1/games")) == {200: 10}
+        check_refusal(exhaust(lambda one=one: one.get("/v1/games")), limit)
+    assert "Each address has 1000 milliseconds of CPU time in 10 seconds" in stranger.get("/v1/matches").json["detail"]
     assert ada.get("/v1/players/me").status_code == 200
     assert caller(app, address="127.0.0.2").get("/v1/games").status_code == 200
     assert caller(app, ADMIN).get("/v1/games").status_code == 200
@@ -219,18 +217,18 @@ def test_all_callers_at_an_address_share_its_cpu_time(platform: Platform, opened
 
 
 def test_a_request_that_took_long_is_waited_for(opened: Open, work: Callable[[float], None]) -> None:
-    app = opened(cpu=1000)
+    app = opened(anonymous_cpu=1000)
     work(6000)
     assert caller(app).get("/v1/games").status_code == 200
     refused = caller(app).get("/v1/games")
-    check_refusal(refused, "cpu")
+    check_refusal(refused, "anonymous_cpu")
     assert 45 <= refused.json["retry_after"] <= 51, "six seconds come back in a minute, and one may be used at once"
 
 
 def test_an_action_is_never_refused_below_the_floor_whatever_it_costs(
     platform: Platform, opened: Open, work: Callable[[float], None]
 ) -> None:
-    app = opened(cpu=1000, address_cpu=1000, actions_floor=50)
+    app = opened(cpu=1000, anonymous_cpu=1000, address_cpu=1000, actions_floor=50)
     ada = player(platform, app)
     match = begun(platform, ada.id)
     work(500)
@@ -252,20 +250,20 @@ def test_every_request_is_charged_also_those_that_go_past_flask_and_what_is_sent
     platform: Platform, opened: Open, path: str, measured: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`measured`: how often at least CPU time is measured, each time as half a second."""
-    app = opened(cpu=1000)
+    app = opened(anonymous_cpu=1000)
     match = begun(platform, player(platform, app).id)
     used = count()
     monkeypatch.setattr("time.thread_time", lambda: next(used) / 2)
     answer = caller(app).get(path.format(match))
     assert answer.status_code in (200, 404)
     assert answer.data
-    left = app.wsgi_app._throttle._cpu.peek("127.0.0.1", 1000)
+    left = app.wsgi_app._throttle._anonymous_cpu.peek("127.0.0.1", 1000)
     assert -left > 5 * measured - 4, "half a second comes back in five"
 
 
 def test_cpu_time_is_never_told(platform: Platform, opened: Open, work: Callable[[float], None]) -> None:
     """How long an answer takes may depend on what its reader must not know."""
-    app = opened(cpu=1000)
+    app = opened(anonymous_cpu=1000)
     work(190)
     for _ in range(5):
         answer = caller(app).get("/v1/games")
@@ -290,7 +288,7 @@ def test_requests_at_the_same_moment_do_not_go_far_beyond_their_cpu_time(platfor
 def test_processes_learn_what_requests_have_cost_elsewhere(
     platform: Platform, another_platform: Callable[[], Platform], opened: Open, work: Callable[[float], None]
 ) -> None:
-    here, there = opened(cpu=1000), opened(another_platform(), cpu=1000)
+    here, there = opened(anonymous_cpu=1000), opened(another_platform(), anonymous_cpu=1000)
     work(600)
     assert statuses(2, lambda: caller(here).get("/v1/games")) == {200: 2}
     assert caller(there).get("/v1/games").status_code == 200
