@@ -18,13 +18,14 @@ class Kind(NamedTuple):
     `seconds`: the time limit of a step. `patience_ms`: after this time without a result, the worker counts as lost and the sweep enqueues
     the work again. `at_once`: the work is due as soon as it is known. Its moment in the index is that of its entry; if it lies in the
     future, a clock is wrong. The moment of other work is a deadline, which may lie in the future. `slow`: a step may take long, so it needs
-    workers of its own.
+    workers of its own. `alone`: a step may take long, and one is done at a time, so that it never keeps all workers.
     """
 
     seconds: int
     patience_ms: int
     at_once: bool = True
     slow: bool = False
+    alone: bool = False
 
 
 ADVANCE = "advance"
@@ -42,14 +43,17 @@ KINDS: Mapping[str, Kind] = {
     THINK: Kind(30, 2000),
     SEARCH: Kind(max(allowance.limit for allowance in ALLOWANCES.values()), 2000, slow=True),
     EXPIRE: Kind(10, 60_000, at_once=False),
-    REPORT: Kind(60, 3000),
+    REPORT: Kind(60, 3000, alone=True),
     HINT: Kind(25, 28_000, slow=True),
     ANALYSIS: Kind(25, 28_000, slow=True),
 }
-"""Every kind of due work, in order of priority. Each has a queue of its own (events/store/queue). workers/jobs.py carries the work out.
+"""Every kind of due work. Each has a queue of its own (events/store/queue). workers/jobs.py carries it out. The work of one creator is
+done in this order. Creators share the time of workers, and each kind keeps a tenth of it (exchange.lua).
 
 The last two are studies (events/store/queue/studies.py). They are not in the due index; their askers ask until the answer is there.
 """
+
+REPORT_MS = 3  # of the lease of a report for each version: it audits the match, and nobody else begins it meanwhile
 
 QUICK = tuple(name for name, kind in KINDS.items() if not kind.slow)
 SLOW = tuple(name for name, kind in KINDS.items() if kind.slow)
@@ -120,7 +124,7 @@ def owed(position: Position) -> tuple[Owed, ...]:
         if thinking is not None:
             found.append(_decision(position, thinking))
     found += [
-        Owed(REPORT, match, version, str(number), position.at, creator)
+        Owed(REPORT, match, version, str(number), position.at, creator, REPORT_MS * version)
         for number, dispute in enumerate(table["disputes"], 1)
         if not dispute["reported"] and dispute["state"] in UNDECIDED
     ]

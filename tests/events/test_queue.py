@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
 
 import pytest
 
 from events import play, recall
-from events.due import ADVANCE, KINDS, SEARCH, THINK, Owed, owed
+from events.due import ADVANCE, DEADLINE, EXPIRE, KINDS, QUICK, REPORT, REPORT_MS, SEARCH, THINK, Owed, owed
 from events.platform import Platform
 from events.store.queue import Done
 from events.telemetry import metrics
@@ -125,13 +126,146 @@ def test_what_follows_a_step_is_next_if_nothing_else_waits(platform: Platform) -
     assert platform.jobs.exchange(Done(first, 5.0, False), [following], [THINK], now=NOW) == following._replace(due=0)
 
 
-def test_kinds_are_taken_by_the_priority_of_the_worker(platform: Platform) -> None:
-    platform.jobs.push([*turns("a", 2), *turns("b", 2, ADVANCE)])
-    assert [take(platform, [ADVANCE, THINK]).kind for _ in range(4)] == [ADVANCE, ADVANCE, THINK, THINK]
-    platform.jobs.push([*turns("a", 2), *turns("b", 2, ADVANCE)])
-    assert [take(platform, [THINK, ADVANCE]).kind for _ in range(4)] == [THINK, THINK, ADVANCE, ADVANCE]
+def test_the_work_of_a_creator_is_taken_by_the_order_of_kinds_of_the_worker(platform: Platform) -> None:
+    for first, then in ((ADVANCE, THINK), (THINK, ADVANCE)):
+        platform.jobs.push([*turns("a", 2, THINK), *turns("a", 2, ADVANCE)])
+        assert [take(platform, [first, then]).kind for _ in range(4)] == [first, first, then, then]
     platform.jobs.push(turns("a", 1))
     assert platform.jobs.take([ADVANCE], now=NOW) is None
+
+
+def test_a_creator_has_one_account_for_all_kinds(platform: Platform) -> None:
+    platform.jobs.push([*turns("a", 9, ADVANCE), *turns("a", 9), *turns("b", 9), *turns("c", 9, REPORT)])
+    taken = []
+    for _ in range(9):
+        work = take(platform, QUICK)
+        taken.append((work.creator, work.kind))
+        hand_in(platform, work)
+    assert Counter(creator for creator, _ in taken) == {"a": 3, "b": 3, "c": 3}
+    assert {kind for creator, kind in taken if creator == "a"} == {ADVANCE}
+
+
+# ---------------------------------------------------------------- floods, played through in virtual time
+
+
+class Crew:
+    """Workers as `serve` starts them, in virtual time. A step takes the milliseconds of its kind, and then the same work is due again."""
+
+    def __init__(
+        self, platform: Platform, ms: dict[str, float], kinds: Sequence[tuple[str, ...]] = ((ADVANCE, DEADLINE), QUICK, QUICK)
+    ) -> None:
+        self.jobs, self.ms = platform.jobs, ms
+        self.hands: list[tuple[float, int, tuple[str, ...], Owed | None]] = [(0.0, number, each, None) for number, each in enumerate(kinds)]
+        self.used: Counter[tuple[str, str]] = Counter()
+        self.waits: list[float] = []
+        self.asked = 0.0
+
+    def work(self, until: float, polite: Owed | None = None, every: float = 100.0) -> None:
+        """Work until a moment. A polite player makes some work due again and again, each time `every` ms after it was taken."""
+        number, waits = 0, False
+        while self.hands[0][0] < until:
+            now, hand, kinds, had = heappop(self.hands)
+            if polite is not None and not waits and now >= self.asked:
+                number, waits, self.asked = number + 1, True, now
+                self.jobs.push_again([polite._replace(version=number)], NOW + int(now))
+            more = [had._replace(version=had.version + 1)] if had is not None and had.creator != "polite" else []
+            done = None if had is None else Done(had, self.ms[had.kind], False)
+            self.jobs.push_again(more, NOW + int(now))
+            work = self.jobs.exchange(done, (), kinds, now=NOW + int(now))
+            if work is not None:
+                self.used[work.creator, work.kind] += int(self.ms[work.kind])
+            if work is not None and work.creator == "polite":
+                self.waits.append(now - self.asked)
+                waits, self.asked = False, now + every
+            heappush(self.hands, (now + (5.0 if work is None else self.ms[work.kind]), hand, kinds, work))
+
+    def share(self, *, creator: str | None = None, kind: str | None = None) -> float:
+        """Return the share of the time that a creator or a kind has had."""
+        had = sum(ms for (one, each), ms in self.used.items() if creator in (None, one) and kind in (None, each))
+        return had / self.used.total()
+
+
+SPENT = {ADVANCE: 20.0, DEADLINE: 30.0, THINK: 20.0, EXPIRE: 20.0, REPORT: 400.0}
+"""Milliseconds of a step of each kind."""
+
+
+def test_short_clocks_of_one_player_delay_nobodys_turn(platform: Platform) -> None:
+    """450 matches whose clocks run out again at once kept the AI turns of all others waiting for minutes."""
+    platform.jobs.push_again(turns("flood", 450, DEADLINE), NOW)
+    crew = Crew(platform, SPENT)
+    crew.work(10_000, turn("polite", 1))
+    assert len(crew.waits) > 60
+    assert max(crew.waits) <= SPENT[DEADLINE], "one step of one of the two workers that think"
+
+
+@pytest.mark.parametrize("kind", [DEADLINE, THINK, ADVANCE])
+def test_a_kind_keeps_its_share_beside_a_crowd_of_players_with_work_of_another_kind(platform: Platform, kind: str) -> None:
+    """As many players as may register: each creator has a small share, and the kind of the polite one has its own."""
+    other = THINK if kind != THINK else DEADLINE
+    for number in range(150):
+        platform.jobs.push_again(turns(f"one{number:03}", 2, kind), NOW)
+    crew = Crew(platform, SPENT, [QUICK, QUICK])
+    crew.work(1_000)
+    crew.work(5_000, turn("polite", 1, kind=other))
+    assert max(crew.waits) <= 300
+    assert len(crew.waits) >= 10
+
+
+def test_all_kinds_of_work_of_one_player_together_leave_half_to_another(platform: Platform) -> None:
+    for kind in (ADVANCE, DEADLINE, THINK, EXPIRE, REPORT):
+        platform.jobs.push_again(turns("greedy", 100, kind), NOW)
+    platform.jobs.push_again(turns("modest", 100), NOW)
+    crew = Crew(platform, SPENT, [QUICK, QUICK])
+    crew.work(15_000)
+    assert 0.45 <= crew.share(creator="modest") <= 0.65
+
+
+def test_every_kind_gets_a_tenth_of_the_time_if_its_work_waits(platform: Platform) -> None:
+    for number in range(40):
+        platform.jobs.push_again(turns(f"one{number:03}", 5, DEADLINE), NOW)
+    for kind in (ADVANCE, THINK, EXPIRE, REPORT):
+        platform.jobs.push_again(turns("few", 200, kind), NOW)
+    crew = Crew(platform, SPENT, [QUICK])
+    crew.work(15_000)
+    assert {kind: crew.share(kind=kind) > 0.09 for kind in QUICK} == dict.fromkeys(QUICK, True)
+
+
+def test_a_kind_without_workers_gives_nobody_a_claim_to_the_past(platform: Platform) -> None:
+    platform.jobs.push_again(turns("stuck", 1, REPORT), NOW)
+    platform.jobs.push(turns("early", 100))
+    for _ in range(50):
+        hand_in(platform, take(platform), 1000.0)
+    platform.jobs.push(turns("late", 100))
+    taken = []
+    for _ in range(40):
+        work = take(platform)
+        taken.append(work.creator)
+        hand_in(platform, work, 100.0)
+    assert taken[:20].count("late") >= 15
+    assert 9 <= taken[20:].count("early") <= 11
+
+
+def test_one_report_is_made_at_a_time_and_the_others_wait_for_it(platform: Platform, servers: Servers) -> None:
+    platform.jobs.push(turns("a", 2, REPORT) + turns("b", 2, REPORT))
+    first = take(platform, QUICK)
+    assert platform.jobs.take(QUICK, now=NOW) is None
+    servers.queue.delete("fair:report:called", "rq:queue:report")
+    platform.jobs.push([turn("a", 5)])
+    assert tickets(servers, REPORT) == 0, "nobody is called for what cannot be done now"
+    assert take(platform, QUICK).kind == THINK
+    second = platform.jobs.exchange(Done(first, 100.0, False), (), QUICK, now=NOW)
+    assert second is not None
+    assert (second.kind, second.creator) == (REPORT, "b")
+    assert platform.jobs.take(QUICK, now=NOW) is None
+    servers.queue.delete("fair:report:alone")  # as after the lease of a worker that was killed
+    assert take(platform, QUICK).kind == REPORT
+
+
+def test_the_lease_of_a_report_is_as_long_as_the_audit_of_its_match_may_take(platform: Platform) -> None:
+    work = turn("a", 1, kind=REPORT)._replace(lease_ms=REPORT_MS * 10_000)
+    platform.jobs.push([work])
+    take(platform, [REPORT])
+    assert [platform.jobs.lost({work.member: NOW}, NOW + ms) for ms in (29_999, 30_000)] == [[], [work.member]]
 
 
 # ---------------------------------------------------------------- nothing twice
@@ -364,7 +498,7 @@ def test_foreign_content_of_the_queue_does_nothing(platform: Platform, servers: 
 
 
 def test_keys_of_a_wrong_type_are_a_failure_of_the_queue_and_of_nothing_else(platform: Platform, servers: Servers, ann: str) -> None:
-    servers.queue.set("fair:advance:spent", "nonsense")
+    servers.queue.set("fair:quick:spent", "nonsense")
     match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "me"}, {}).match
     assert owed(recall.position(platform, match))[0].kind == ADVANCE
     assert platform.jobs.take([ADVANCE]) is None

