@@ -13,6 +13,7 @@ from events.telemetry import exposition, logs
 from events.timing.pulse import WORKER
 from games.kernel import Game
 from workers import jobs, sequencer
+from workers.brake import is_ending
 from workers.listening import Life, add_option, listen
 from workers.queues import worker
 from workers.sweep import Sweep, sweep
@@ -51,7 +52,11 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     sweeper = Sweep(platform)
     sweeper.start()
     growing = sequencer.begin(platform)
-    worker(platform.jobs.url, kinds, life).work(logging_level="WARNING")
+    try:
+        worker(platform.jobs.url, kinds, life).work(logging_level="WARNING")
+    finally:
+        if not is_ending():  # RQ ends at a key that it cannot read; the next worker can go on
+            platform.jobs.mend()
     for thread in (sweeper, *growing):
         thread.stop()
     sweeper.join(5)

@@ -25,6 +25,7 @@ from redis.exceptions import (
     ReadOnlyError,
     RedisClusterException,
     RedisError,
+    ResponseError,
 )
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TooLate
@@ -264,6 +265,11 @@ def _cannot_write(reason: RedisError) -> bool:
 
 
 queue_errors: tuple[type[Exception], ...] = (Disconnected, TooLate, OSError, RedisError)
+
+
+def is_unreadable(reason: Exception) -> bool:
+    """Return True for an error of a script because of what it has read, such as a key of the wrong type."""
+    return type(reason) is ResponseError
 
 
 def answers(url: str) -> bool:

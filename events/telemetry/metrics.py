@@ -18,6 +18,7 @@ cosigned = Counter("warledger_log_cosigned", "Cosignatures of witnesses, by witn
 witness_failures = Counter("warledger_log_witness_failures", "Times that a witness did not cosign, by witness.", ["witness"])
 entries_lost = Gauge("warledger_entries_lost", "Entries that the store has lost and no operator has accepted as lost.")
 queue_failures = Counter("warledger_queue_failures", "Times that the queue did not answer. The sweep finds lost work.")
+queue_dropped = Counter("warledger_queue_dropped", "Keys of the queue's server that were dropped because they could not be read.")
 swept = Counter("warledger_swept", "Lost steps that the sweep enqueued again.")
 tickets = Counter("warledger_tickets", "RQ jobs that called a worker, by kind of work.", ["kind"])
 steps_failed = Counter("warledger_steps_failed", "Steps that failed, by kind. They are retried, less and less often.", ["kind"])

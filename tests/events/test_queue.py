@@ -10,9 +10,11 @@ from heapq import heappop, heappush
 import pytest
 
 from events import play, recall
-from events.due import ADVANCE, DEADLINE, EXPIRE, KINDS, QUICK, REPORT, REPORT_MS, SEARCH, THINK, Owed, owed
+from events.due import ADVANCE, DEADLINE, EXPIRE, KINDS, QUICK, REPORT, REPORT_MS, SEARCH, THINK, Owed
 from events.platform import Platform
 from events.store.queue import Done
+from events.store.queue.counters import Addition, Counters
+from events.store.queue.studies import hint_for
 from events.telemetry import metrics
 from record.allowances import ALLOWANCES
 from tests.conftest import Servers, tickets, waits
@@ -497,12 +499,51 @@ def test_foreign_content_of_the_queue_does_nothing(platform: Platform, servers: 
     assert take(platform, [THINK]).creator == "b"
 
 
-def test_keys_of_a_wrong_type_are_a_failure_of_the_queue_and_of_nothing_else(platform: Platform, servers: Servers, ann: str) -> None:
-    servers.queue.set("fair:quick:spent", "nonsense")
-    match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "me"}, {}).match
-    assert owed(recall.position(platform, match))[0].kind == ADVANCE
-    assert platform.jobs.take([ADVANCE]) is None
-    assert platform.jobs.lost({"advance|m|": NOW}) == ["advance|m|"]
+WRONG = [
+    *("fair:quick:spent", "fair:quick:clock", "fair:think:creators", "fair:think:of:a", "fair:think:versions", "fair:advance:versions"),
+    *("fair:think:taken:think|ma1|one", "fair:idle", "rq:queue:think"),
+]
+
+
+@pytest.mark.parametrize("key", WRONG)
+def test_a_key_of_a_wrong_type_is_dropped_and_counted_and_the_rest_stays(platform: Platform, servers: Servers, key: str) -> None:
+    before = metrics.queue_dropped._value.get()
+    platform.jobs.push([turn("b", 1)])
+    servers.queue.delete(key)
+    if "taken" in key or key.startswith(("fair:quick", "fair:idle")):
+        servers.queue.lpush(key, "nonsense")
+    else:
+        servers.queue.set(key, "nonsense")
+    work = turn("a", 1)
+    platform.jobs.push_again([work], NOW)
+    assert platform.jobs.push_again([work], NOW) == 0
+    taken = [platform.jobs.take([THINK], now=NOW), platform.jobs.take([THINK], now=NOW)]
+    assert work.member in [one.member for one in taken if one]
+    platform.jobs.wait([THINK], 0.01)
+    assert platform.jobs.lost({"think|m|": NOW}) == ["think|m|"]
+    assert metrics.queue_dropped._value.get() - before == 1
+
+
+def test_content_without_a_meaning_counts_as_none(platform: Platform, servers: Servers) -> None:
+    platform.jobs.push(turns("a", 3))
+    servers.queue.hset("fair:quick:clock", mapping=dict.fromkeys(("used", "creators", THINK), "nonsense"))
+    servers.queue.set("fair:think:taken:think|ma1|one", "nonsense")
+    assert platform.jobs.lost({"think|mb1|one": NOW}) == ["think|mb1|one"]
+    assert [take(platform).match for _ in range(3)] == ["ma0", "ma1", "ma2"]
+
+
+def test_counters_and_studies_go_on_after_a_key_of_a_wrong_type(platform: Platform, servers: Servers) -> None:
+    counters = Counters(servers.queue_url)
+    for key in ("{limits}:met", "{limits}:actions:b", "study:of:hint:a", "study:done:hint"):
+        servers.queue.set(key, "nonsense")
+    servers.queue.hset("{limits}:actions:a", "not", "this")
+    assert counters.add([Addition("actions:b", 1.0)]) is not None
+    assert counters.add([Addition("actions:a", 1.0)]) is not None
+    assert counters.meet(["key"], "0", 10) is not None
+    work = hint_for("m1", 2, "one", "greedy", "a", NOW)
+    assert platform.studies.begin(work) is not None
+    assert platform.studies.answer(work, b"{}")
+    counters.close()
 
 
 # ---------------------------------------------------------------- the path of an action

@@ -129,3 +129,18 @@ def test_a_worker_removes_a_match_that_has_not_started_in_time(lonely: Platform,
     within(PATIENCE, lambda: version(lonely, begun) == 2)
     assert version(lonely, young) == 1
     assert set(lonely.store.log.secrets()) == {begun, young}
+
+
+@pytest.mark.parametrize("key", ["rq:queue:think", "rq:workers"])
+def test_a_worker_that_ends_at_a_key_that_rq_cannot_read_leaves_it_readable(lonely: Platform, hire: Hire, key: str) -> None:
+    match = play.create(lonely, ANN, "tally", {"one": "ai:random", "two": "me"}, {}).match
+    lonely.jobs._connection.set(key, "nonsense")
+    workers = [hire(TOY, "--queues", "advance,think")]
+
+    def has_played() -> bool:
+        if workers[-1].poll() is not None:  # as the supervisor does
+            workers.append(hire(TOY, "--queues", "advance,think"))
+        return recall.position(lonely, match).to_act == ["two"]
+
+    within(PATIENCE, has_played)
+    assert len(workers) <= 3

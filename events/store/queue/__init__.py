@@ -10,7 +10,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,7 +19,8 @@ from rq.serializers import JSONSerializer
 
 from events.due import KINDS, Kind, Owed, split
 from events.modules import full_name
-from events.store.client import queue_client, queue_errors
+from events.store.client import queue_errors
+from events.store.queue.server import QueueServer
 from events.telemetry import metrics
 from events.timing.clock import Clock
 
@@ -51,10 +51,12 @@ class Jobs:
         self.url = url
         self._clock = clock
         self._name = secrets.token_hex(8)
-        self._connection = queue_client(url)
+        self._server = QueueServer(url)
+        self._connection = self._server.connection
         self._queues = {kind: Queue(kind, connection=self._connection, serializer=JSONSerializer) for kind in KINDS}
-        self._exchange_script = self._script("exchange", f"local KINDS = {{{', '.join(self._told(*each) for each in KINDS.items())}}}\n")
-        self._lost_script = self._script("lost")
+        kinds = ", ".join(self._told(*each) for each in KINDS.items())
+        self._exchange_script = self._server.script("exchange", f"local KINDS = {{{kinds}}}\n")
+        self._lost_script = self._server.script("lost")
 
     def push(self, works: Iterable[Owed]) -> None:
         """Enqueue the work that is due at once. Never raises because of the queue: the sweep finds lost work."""
@@ -143,7 +145,14 @@ class Jobs:
 
     def close(self) -> None:
         """Close the connections."""
-        self._connection.close()
+        self._server.close()
+
+    def mend(self) -> None:
+        """Drop what cannot be read on the queue's server. It looks at all keys there. Never raises because of the queue."""
+        try:
+            self._server.mend()
+        except queue_errors as reason:
+            _note_failure(reason)
 
     def _exchange(
         self,
@@ -196,9 +205,6 @@ class Jobs:
         """Return what exchange.lua must know about a kind, in Lua."""
         pool, alone = "slow" if kind.slow else "quick", str(kind.alone).lower()
         return f"{name} = {{queue = '{self._queues[name].key}', pool = '{pool}', patience = {kind.patience_ms}, alone = {alone}}}"
-
-    def _script(self, name: str, before: str = "") -> Any:
-        return self._connection.register_script(before + (Path(__file__).parent / f"{name}.lua").read_text())
 
 
 def _named(work: Owed) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
-from events.store.client import queue_client, queue_errors
+from events.store.client import queue_errors
+from events.store.queue.server import QueueServer
 
 BATCH = 250
 HELD = 5000
@@ -29,9 +29,9 @@ class Counters:
     """The counters. A counter holds seconds, which run down by themselves."""
 
     def __init__(self, url: str) -> None:
-        self._connection: Any = queue_client(url)
-        self._spend = self._connection.register_script(_script("spend"))
-        self._hold = self._connection.register_script(_script("hold"))
+        self._server = QueueServer(url)
+        self._spend = self._server.script("spend")
+        self._hold = self._server.script("hold")
         self._again = 0.0
 
     def add(self, additions: Sequence[Addition]) -> list[tuple[bool, float]] | None:
@@ -69,11 +69,7 @@ class Counters:
 
     def close(self) -> None:
         """Close the connections."""
-        self._connection.close()
-
-
-def _script(name: str) -> str:
-    return (Path(__file__).parent / f"{name}.lua").read_text()
+        self._server.close()
 
 
 def _milliseconds(seconds: float | None) -> str:

@@ -44,7 +44,7 @@ local function key(kind, name) return 'fair:' .. kind .. ':' .. name end
 
 local function pool_of(kind) return KINDS[kind].pool end
 
-local function clock(pool, field) return tonumber(redis.call('HGET', key(pool, 'clock'), field) or '0') end
+local function clock(pool, field) return tonumber(redis.call('HGET', key(pool, 'clock'), field) or '') or 0 end
 
 local function set_clock(pool, field, value) redis.call('HSET', key(pool, 'clock'), field, string.format('%.3f', value)) end
 

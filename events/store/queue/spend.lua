@@ -6,7 +6,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local answers = {}
 for i, key in ipairs(KEYS) do
-  local held = math.max(0, tonumber(redis.call('GET', key) or '0') - now)
+  local held = math.max(0, (tonumber(redis.call('GET', key) or '') or 0) - now)
   local added, most = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
   if most and held + added > most + 0.01 then
     answers[i] = -math.ceil(held) - 1

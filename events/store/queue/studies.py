@@ -9,19 +9,18 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from events.due import ANALYSIS, HINT, Owed
 from events.errors import StoreUnavailable
-from events.store.client import queue_client, queue_errors
+from events.store.client import queue_errors
+from events.store.queue.server import QueueServer
 from record.allowances import ALLOWANCES
 
 _MINUTE = 60_000
 _DAY = 24 * 60 * _MINUTE
 
 FAILED_MS = _MINUTE
-
 
 ANALYSTS = tuple(ALLOWANCES)
 """The levels that rate each action: those that search."""
@@ -72,10 +71,8 @@ class Studies:
     """The studies. The threads of a process share it. Every method raises StoreUnavailable if the queue's server does not answer."""
 
     def __init__(self, url: str) -> None:
-        self._connection: Any = queue_client(url)
-        self._study = self._script("study")
-        self._add = self._script("study_add")
-        self._answer = self._script("study_answer")
+        self._server = QueueServer(url)
+        self._study, self._add, self._answer = (self._server.script(name) for name in ("study", "study_add", "study_answer"))
 
     def look(self, work: Owed) -> Study | None:
         """Return a study, or None if nobody has asked for it lately."""
@@ -89,7 +86,7 @@ class Studies:
     def parts(self, work: Owed) -> Sequence[bytes]:
         """Return the parts of a study, in order."""
         with _translated():
-            return [_unpacked(part) for part in self._connection.lrange(f"study:{_name(work)}:parts", 0, -1)]
+            return [_unpacked(part) for part in self._server.connection.lrange(f"study:{_name(work)}:parts", 0, -1)]
 
     def add(self, work: Owed, parts: int, part: bytes) -> bool:
         """Add a part to a study that has `parts` parts. Return False if another worker was faster, or nobody wants the study any more."""
@@ -106,7 +103,7 @@ class Studies:
 
     def close(self) -> None:
         """Close the connections."""
-        self._connection.close()
+        self._server.close()
 
     def _found(self, answer: Any) -> Study | None:
         if len(answer) < 2:
@@ -117,9 +114,6 @@ class Studies:
     def _run(self, script: Any, arguments: Sequence[str | bytes | int]) -> Any:
         with _translated():
             return script(args=arguments)
-
-    def _script(self, name: str) -> Any:
-        return self._connection.register_script((Path(__file__).parent / f"{name}.lua").read_text())
 
 
 @contextmanager
