@@ -20,7 +20,7 @@ from cachetools import TTLCache
 from events.errors import StoreUnavailable
 from events.notary.signer import Signer
 from events.store import Store
-from events.store.sidelog import MOST, MOST_OF_SEAT
+from events.store.sidelog import BYTES_OF_SEAT, MOST
 from events.timing.clock import Clock
 from evidence.statements import Read as ReadStatement
 from evidence.statements import read_text
@@ -180,9 +180,9 @@ class _Waiting:
     def add(self, seat: str, text: bytes) -> int:
         """Add one. Return by how much the number of waiting actions grew."""
         of_seat = [place for place, (other, _) in enumerate(self.kept) if other == seat]
-        full = len(of_seat) == MOST_OF_SEAT or len(self.kept) == MOST
+        full = sum(len(self.kept[place][1]) for place in of_seat) >= BYTES_OF_SEAT or len(self.kept) == MOST
         if full:
-            del self.kept[of_seat[0] if len(of_seat) == MOST_OF_SEAT else 0]
+            del self.kept[of_seat[0] if of_seat else 0]
             self.dropped += 1
         self.kept.append((seat, text))
         return 0 if full else 1

@@ -32,14 +32,8 @@ if secret and not (expected == 0 and #check_text(secret) == 64 and string.match(
   error({err = 'ERR a secret is 32 bytes in hex, and is given when the match is created'})
 end
 if leaf then leaf = whole(leaf, 0) end
-for name, moment in pairs(indexes) do
-  check_text(name)
-  if moment ~= none then indexes[name] = whole(moment, 0) end
-end
-for member, moment in pairs(due) do
-  check_text(member)
-  if moment ~= none then due[member] = whole(moment, 0) end
-end
+check_moments(indexes)
+check_moments(due)
 if tell ~= '' and not string.match(check_text(tell), '^[%w *]+$') then error({err = 'ERR the players to tell are not ids'}) end
 local requests = of_partition .. 'r' .. of_match
 if request then
@@ -74,12 +68,7 @@ if snapshot then
 end
 if secret then redis.call('SET', of_partition .. 'x' .. of_match, secret, 'NX') end
 if leaf then redis.call('ZADD', of_partition .. 'pending', 'LT', leaf, match) end
-for name, moment in pairs(indexes) do
-  local index = of_partition .. 'i:' .. name
-  if moment == none then redis.call('ZREM', index, match) else redis.call('ZADD', index, moment, match) end
-end
-for member, moment in pairs(due) do
-  if moment == none then redis.call('ZREM', of_partition .. 'due', member) else redis.call('ZADD', of_partition .. 'due', moment, member) end
-end
+for name, moment in pairs(indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
+for member, moment in pairs(due) do set_moment(of_partition .. 'due', member, moment) end
 redis.call('PUBLISH', of_partition .. 'heads', match .. ' ' .. string.format('%d', expected + entries) .. tell)
 return {1}

@@ -37,9 +37,9 @@ WRITES: Mapping[str, str] = {
     "XADD": f"{_of_matches('s:*')} {_SERVER_LOG}",
     "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
     "HSET": f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*')} {_PLAYER} {_PROCESSES} {_SERVER_LOG}",
-    "HDEL": f"{_of_matches('d:*', 'r:*', 'f:*')} {_PLAYER} {_PROCESSES}",
-    "ZADD": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",
-    "ZREM": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",
+    "HDEL": f"{_of_matches('d:*', 'f:*')} {_PLAYER} {_PROCESSES}",
+    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused')} {_OUTAGES}",
+    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused')} {_OUTAGES}",
     "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER}",
     "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
 }

@@ -43,7 +43,7 @@ class Lists(OfMatches):
     def with_entries(self, matches: Sequence[str]) -> list[tuple[bytes, bytes]]:
         """Return the stored standing of each match and its newest entry, each b"" if there is none."""
         parts = self._parts(matches)
-        calls = [([key for keys in map(self._keys.of, part) for key in (keys.standing, keys.stream)], ()) for part in parts]
+        calls = [(list(map(self._keys.stream, part)), ()) for part in parts]
         found: dict[str, tuple[bytes, bytes]] = {}
         for part, answer in zip(parts, self._client.run_all(_STANDINGS, calls), strict=True):
             found.update(zip(part, zip(answer[::2], answer[1::2], strict=True), strict=True))

@@ -1,45 +1,31 @@
 -- Replace everything that is derived from the stream of a match. Change nothing if the match has moved on.
--- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 pending  7.. indexes
--- ARGV  1 head  2 standing  3 number of requests  4 number of snapshots  5 number of changes in the due index
---       6 when the next leaf of the match is due in the server's log ("" for none)
---       then requests with their answers, versions with their snapshots, for each index the moment that orders the match or "-" to leave it,
---       and members of the due index with their moments ("" to remove them)
+-- KEYS  1 stream; the other keys of the match and of its partition follow from it
+-- ARGV  1 what is derived, in JSON  2 standing  3 number n of snapshots  4..3+2n versions with their snapshots
+--       then members of the due index with their moments ("" to remove them)
+-- derived  head      the version that it is derived from
+--          requests  by name the answer of each request
+--          leaf      when the next leaf of the match is due in the server's log, or null
+--          indexes   for each index the moment that orders the match there, or null to leave it
 -- returns 1: done | 0: the match has moved on
-local tag, match = partition_and_match(KEYS[1], 's')
-check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'pending'})
-check_indexes(KEYS, 7, tag)
-local requests, snapshots, due = whole(ARGV[3], 0), whole(ARGV[4], 0), whole(ARGV[5], 0)
-if #ARGV ~= 6 + 2 * requests + 2 * snapshots + #KEYS - 6 + 2 * due then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
-if ARGV[6] ~= '' then whole(ARGV[6], 0) end
-for place = 7 + 2 * requests + 2 * snapshots, 2 * requests + 2 * snapshots + #KEYS do
-  if ARGV[place] ~= '-' then whole(ARGV[place], 0) end
-end
-for place = #ARGV - 2 * due + 2, #ARGV, 2 do
+local stream, none = KEYS[1], cjson.null
+local tag, match = partition_and_match(stream, 's')
+local of_partition, of_match = tag .. ':', ':' .. match
+local derived, first_due = cjson.decode(ARGV[1]), 4 + 2 * whole(ARGV[3], 0)
+local head, leaf, requests, snapshots = whole(derived.head, 0), derived.leaf, of_partition .. 'r' .. of_match, of_partition .. 'd' .. of_match
+check_moments(derived.indexes)
+if leaf ~= none then leaf = whole(leaf, 0) end
+if #ARGV < first_due - 1 or (#ARGV - first_due) % 2 == 0 then error({err = 'ERR the number of arguments does not fit'}) end
+for place = first_due + 1, #ARGV, 2 do
   if ARGV[place] ~= '' then whole(ARGV[place], 0) end
 end
-if redis.call('XLEN', KEYS[1]) ~= whole(ARGV[1], 0) then return 0 end
-redis.call('UNLINK', KEYS[2], KEYS[5])
-local place = 7
-for _ = 1, requests do
-  redis.call('HSET', KEYS[2], ARGV[place], ARGV[place + 1])
-  place = place + 2
-end
-for _ = 1, snapshots do
-  redis.call('HSET', KEYS[5], ARGV[place], ARGV[place + 1])
-  place = place + 2
-end
-redis.call('SET', KEYS[4], ARGV[2])
-if ARGV[6] == '' then redis.call('ZREM', KEYS[6], match) else redis.call('ZADD', KEYS[6], ARGV[6], match) end
-for i = 7, #KEYS do
-  if ARGV[place] == '-' then
-    redis.call('ZREM', KEYS[i], match)
-  else
-    redis.call('ZADD', KEYS[i], ARGV[place], match)
-  end
-  place = place + 1
-end
-for _ = 1, due do
-  if ARGV[place + 1] == '' then redis.call('ZREM', KEYS[3], ARGV[place]) else redis.call('ZADD', KEYS[3], ARGV[place + 1], ARGV[place]) end
-  place = place + 2
+if redis.call('XLEN', stream) ~= head then return 0 end
+redis.call('UNLINK', requests, snapshots)
+for name, answer in pairs(derived.requests) do redis.call('HSET', requests, name, check_text(answer)) end
+for place = 4, first_due - 1, 2 do redis.call('HSET', snapshots, ARGV[place], ARGV[place + 1]) end
+redis.call('SET', of_partition .. 'm' .. of_match, ARGV[2])
+set_moment(of_partition .. 'pending', match, leaf)
+for name, moment in pairs(derived.indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
+for place = first_due, #ARGV, 2 do
+  set_moment(of_partition .. 'due', ARGV[place], ARGV[place + 1] == '' and none or ARGV[place + 1])
 end
 return 1

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+import orjson
+
 from events.store.client import RedisClient
 from events.store.keys import Keys, OfMatches
 from events.store.library import script
@@ -108,29 +110,15 @@ class Projections(OfMatches):
 
     def replace(self, match: str, derived: Derived, listed: Listed) -> bool:
         """Replace all projections of a match. Return False if the match has moved on. A match without a secret gets no snapshots."""
-        keys = self._keys.of(match)
-        indexes = sorted(derived.indexes.keys() | listed.indexes)
         key = self._signing.of(match)
         snapshots = {} if key is None else {version: signed(key, version, document) for version, document in derived.snapshots.items()}
         due: dict[str, int | str] = {**dict.fromkeys(sorted(listed.due), ""), **derived.due}
-        return bool(
-            self._client.run(
-                _PROJECT,
-                [*keys[:5], keys.pending, *[keys.indexes + name for name in indexes]],
-                [
-                    derived.head,
-                    derived.standing,
-                    len(derived.requests),
-                    len(snapshots),
-                    len(due),
-                    "" if derived.leaf is None else derived.leaf,
-                    *[text for pair in sorted(derived.requests.items()) for text in pair],
-                    *[value for pair in sorted(snapshots.items()) for value in pair],
-                    *[derived.indexes.get(name, "-") for name in indexes],
-                    *[value for member, moment in due.items() for value in (_bytes(member), moment)],
-                ],
-            )
-        )
+        indexes = {**dict.fromkeys(listed.indexes), **derived.indexes}
+        change = {"head": derived.head, "requests": derived.requests, "leaf": derived.leaf, "indexes": indexes}
+        kept = [value for pair in sorted(snapshots.items()) for value in pair]
+        moments = [value for member, moment in due.items() for value in (_bytes(member), moment)]
+        words = [orjson.dumps(change), derived.standing, len(snapshots), *kept, *moments]
+        return bool(self._client.run(_PROJECT, [self._keys.stream(match)], words))
 
     def remove_strays(self, listing: Listing) -> int:
         """Remove everything without a log: places in `listing`, and keys of matches. Return how many were removed."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import orjson
+
 from events.store.keys import OfMatches
 from events.store.library import script
 
@@ -19,7 +21,5 @@ class Removal(OfMatches):
         `open_ms`: how long a match without an expiry of its own may wait. `closed_ms`: how long a closed match stays. Return False if the
         match has moved on, or if it is too early by the clock of the store. Raises StoreUnavailable.
         """
-        keys = self._keys.of(match)
-        places = [keys.indexes + name for name in sorted(indexes)]
-        own = [*keys[:7], keys.refusals, keys.reads]
-        return bool(self._client.run(_REMOVE, [*own, *places], [head, open_ms, closed_ms, *sorted(due)]))
+        words: list[str | bytes | int] = [head, open_ms, closed_ms, orjson.dumps(sorted(indexes)), *sorted(due)]
+        return bool(self._client.run(_REMOVE, [self._keys.stream(match)], words))

@@ -1,12 +1,12 @@
 -- Remove a match that has not started in time, with everything that belongs to it. A match stays if it has started, or if it is too early by the
 -- clock of this server, whoever calls this.
--- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 secret  7 pending  8 refused actions  9 reads  10.. indexes
--- ARGV  1 head  2 ms that a match without an expiry of its own may wait  3 ms that a closed match stays  4.. members of the due index
+-- KEYS  1 stream; the other keys of the match and of its partition follow from it
+-- ARGV  1 head  2 ms that a match without an expiry of its own may wait  3 ms that a closed match stays  4 names of indexes, in JSON
+--       5.. members of the due index
 -- returns 1: the match no longer exists | 0: it has moved on or has started, or it is too early
 local stream = KEYS[1]
 local tag, match = partition_and_match(stream, 's')
-check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'x', 'pending', 'f', 'w'})
-check_indexes(KEYS, 10, tag)
+local indexes = cjson.decode(ARGV[4])
 local head = redis.call('XLEN', stream)
 if head > 0 then
   if head ~= whole(ARGV[1], 0) then return 0 end
@@ -26,11 +26,11 @@ if head > 0 then
     end
   until #page == 0
 end
-redis.call('UNLINK', stream, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[8], KEYS[9])
-redis.call('ZREM', KEYS[7], match)
-for place = 10, #KEYS do redis.call('ZREM', KEYS[place], match) end
-for place = 4, #ARGV do
-  if string.find(ARGV[place], '|' .. match .. '|', 1, true) then redis.call('ZREM', KEYS[3], ARGV[place]) end
+for _, kind in ipairs({'s', 'r', 'm', 'd', 'x', 'f', 'w'}) do redis.call('UNLINK', tag .. ':' .. kind .. ':' .. match) end
+for _, name in ipairs({'pending', 'refused'}) do redis.call('ZREM', tag .. ':' .. name, match) end
+for _, name in ipairs(indexes) do redis.call('ZREM', tag .. ':i:' .. check_text(name), match) end
+for place = 5, #ARGV do
+  if string.find(ARGV[place], '|' .. match .. '|', 1, true) then redis.call('ZREM', tag .. ':due', ARGV[place]) end
 end
 redis.call('PUBLISH', tag .. ':heads', match .. ' 0')
 return 1

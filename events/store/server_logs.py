@@ -110,8 +110,7 @@ class ServerLogs(OfMatches):
 
     def settle(self, match: str, version: int, moment: int | None) -> bool:
         """Set when the next leaf of a match is due, or None. Return False, and change nothing, if the match is at another version."""
-        keys = self._keys.of(match)
-        return bool(self._client.run(_SETTLE, [keys.stream, keys.pending], [match, max(version, 1), "" if moment is None else moment]))
+        return bool(self._client.run(_SETTLE, [self._keys.stream(match)], [max(version, 1), "" if moment is None else moment]))
 
     def _rows(self, spans: Iterable[tuple[str, int, int]]) -> list[list[bytes]]:
         wanted = [(key, first, count) for key, first, count in spans]

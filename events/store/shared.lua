@@ -1,30 +1,10 @@
--- Code that the functions share. Most callers name all keys in full, and the code here checks that the keys belong together.
--- append.lua is called with one key and finds the others.
+-- Code that the functions share. A function that writes to a match is called with the key of its stream alone, and finds the others.
 
 -- Return the hash tag of the partition and the match from a key of a kind, such as 's' for a stream.
 local function partition_and_match(key, kind)
   local tag, match = string.match(key, '^({p%d%d?%d?}):' .. kind .. ':(.+)$')
   if not tag then error({err = 'ERR not the key of a match'}) end
   return tag, match
-end
-
-local of_partition = {due = true, pending = true} -- one key for all matches of a partition
-
--- Raise an error unless the keys from `first` on are the keys of one match, of the given kinds in this order.
-local function check_keys(keys, first, tag, match, kinds)
-  local start, own = tag .. ':', ':' .. match
-  for place, kind in ipairs(kinds) do
-    local key = of_partition[kind] and start .. kind or start .. kind .. own
-    if keys[first + place - 1] ~= key then error({err = 'ERR the keys are not those of one match'}) end
-  end
-end
-
--- Raise an error unless the keys from `first` on are indexes of a partition.
-local function check_indexes(keys, first, tag)
-  local start = tag .. ':i:'
-  for place = first, #keys do
-    if string.sub(keys[place], 1, #start) ~= start then error({err = 'ERR not an index of the partition'}) end
-  end
 end
 
 -- Return an argument as a whole number. Raise an error if it is less than `least`.
@@ -40,6 +20,19 @@ end
 local function check_text(value)
   if type(value) ~= 'string' then error({err = 'ERR an argument is not a text'}) end
   return value
+end
+
+-- Raise an error unless a value from JSON has a moment or null for each name. Moments become whole numbers.
+local function check_moments(moments)
+  for name, moment in pairs(moments) do
+    check_text(name)
+    if moment ~= cjson.null then moments[name] = whole(moment, 0) end
+  end
+end
+
+-- Set the moment of a member of an index; null removes it.
+local function set_moment(index, member, moment)
+  if moment == cjson.null then redis.call('ZREM', index, member) else redis.call('ZADD', index, moment, member) end
 end
 
 -- Return the id of a player from its key in the store.

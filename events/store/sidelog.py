@@ -9,8 +9,8 @@ from typing import NamedTuple
 from events.store.keys import OfMatches
 from events.store.library import script
 
-MOST_OF_SEAT = 50
-MOST = 200
+BYTES_OF_SEAT = 4000  # that the kept refused actions of a seat of a match have at most
+MOST = 200  # refused actions of a match in one call
 LONGEST = 2000  # bytes of a refused action with all its fields
 
 _NOTE_REFUSALS = script("note_refusals")
@@ -42,9 +42,8 @@ class SideLog(OfMatches):
 
         Afterwards the limits for a seat and for the match hold. A match that no longer exists gets nothing.
         """
-        keys = self._keys.of(match)
         pairs = [part for pair in refused for part in pair]
-        self._client.run(_NOTE_REFUSALS, [keys.refusals, keys.stream], [secrets.token_hex(8), dropped, *pairs])
+        self._client.run(_NOTE_REFUSALS, [self._keys.stream(match)], [secrets.token_hex(8), dropped, *pairs])
 
     def refusals(self, match: str) -> StoredRefusals:
         """Return the kept refused actions."""
@@ -54,8 +53,7 @@ class SideLog(OfMatches):
 
     def add_read(self, match: str, reader: str, what: str, note: str) -> None:
         """Store the signed note of a read. A match that no longer exists gets nothing."""
-        keys = self._keys.of(match)
-        self._client.run(_NOTE_READ, [keys.reads, keys.stream], [reader, what, note])
+        self._client.run(_NOTE_READ, [self._keys.stream(match)], [reader, what, note])
 
     def reads(self, match: str) -> list[StoredRead]:
         """Return the reads of a match, by reader and kind."""

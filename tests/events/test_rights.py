@@ -214,17 +214,20 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
     return {
         "append": append(world),
         "project": (
-            [*keys[:5], keys.pending, f"{keys.indexes}all"],
-            [2, "{}", 1, 1, 1, 7, "p/r", "1:1:f", "64", "x", 9, f"advance|{world.match}|", 5],
+            [keys.stream],
+            [
+                '{"head": 2, "requests": {"p/r": "1:1:f"}, "leaf": 7, "indexes": {"all": 9}}',
+                *("{}", 1, "64", "x", f"advance|{world.match}|", 5),
+            ],
         ),
-        "remove_unstarted": ([*keys[:7], keys.refusals, keys.reads, f"{keys.indexes}all"], [2, 0, 0, f"advance|{world.match}|"]),
+        "remove_unstarted": ([keys.stream], [2, 0, 0, '["all"]', f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
         "begin": (["{store}:begun"], [1, 16, "ab" * 32]),
         "sequence": ([f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
         "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, "log.example\n0\n"]),
-        "settle": ([keys.stream, keys.pending], [world.match, 2, 9]),
-        "note_refusals": ([keys.refusals, keys.stream], ["mark", 0, "one", "{}"]),
-        "note_read": ([keys.reads, keys.stream], ["admin", "view:one", "note"]),
+        "settle": ([keys.stream], [2, 9]),
+        "note_refusals": ([keys.stream], ["mark", 0, "one", "{}"]),
+        "note_read": ([keys.stream], ["admin", "view:one", "note"]),
         "pulse": (["{pulse}:processes", "{pulse}:outages"], ["web", "web:1:2:3", 9, "5 boot", 0, 1, "web", 9, "web:1:2:4"]),
         **calls_for_players(world),
     }
@@ -265,8 +268,8 @@ def test_no_key_of_a_function_can_be_one_that_is_not_its_own(
     for place in range(len(keys)):
         for key in sorted(hostile - {keys[place]}):
             for words in (args, []):
-                if key.startswith((world.keys.indexes, other.indexes)) or (name == "append" and ":s:" in key):
-                    continue  # an index may be any of the partition's, and an append goes to any match that is at its version
+                if key.startswith((world.keys.indexes, other.indexes)) or (keys == [world.keys.stream] and ":s:" in key):
+                    continue  # an index may be any of the partition's, and a stream names the match
                 with contextlib.suppress(StoreRefused):
                     platform.store.client.run(library.script(name), [*keys[:place], key, *keys[place + 1 :]], words)
                     assert name == "remove", f"{key} is taken for {keys[place]}"

@@ -17,7 +17,7 @@ from events.platform import Platform
 from events.rebuild import rebuild
 from events.store import Store, library
 from events.store.log import Changes
-from events.store.sidelog import LONGEST, MOST, MOST_OF_SEAT
+from events.store.sidelog import BYTES_OF_SEAT, LONGEST, MOST
 from evidence.notes import opened, parse_vkey
 from evidence.statements import Read, parse_read
 from record.entries import canonical
@@ -72,25 +72,68 @@ def test_an_action_of_a_thousand_bytes_is_kept_whole_and_fits(platform: Platform
     assert platform.sidelog.refusals(match).refused[0].action == action
 
 
-def test_of_a_seat_and_of_a_match_only_so_many_are_kept_and_the_rest_is_counted(platform: Platform, begin: Callable[..., str]) -> None:
+def size_of(platform: Platform, match: str, seat: str | None = None) -> int:
+    """Return how many bytes the kept refused actions of a match, or of a seat, have."""
+    kept = platform.store.sidelog.refusals(match).refused
+    return sum(len(text) for text in kept if seat is None or f'"seat":"{seat}"'.encode() in text)
+
+
+def test_of_a_seat_only_so_many_bytes_are_kept_and_the_rest_is_counted(platform: Platform, begin: Callable[..., str]) -> None:
     match = begin()
     for number in range(130):
         note(platform, match, "one", number)
-        note(platform, match, "two", number)
+        note(platform, match, "two", number, {"type": "x" * 900})
         if number % 40 == 39:
             platform.sidelog.flush()
     platform.sidelog.flush()
     refused, dropped = platform.sidelog.refusals(match)
-    assert Counter(one.seat for one in refused) == {"one": MOST_OF_SEAT, "two": MOST_OF_SEAT}
-    assert dropped == 2 * (130 - MOST_OF_SEAT)
-    assert [one.version for one in refused if one.seat == "one"] == list(range(80, 130))
-    for seat in ("three", "four", "five", "six"):
-        for number in range(60):
-            note(platform, match, seat, number)
+    assert BYTES_OF_SEAT - 1100 < size_of(platform, match, "two") < size_of(platform, match, "one") <= BYTES_OF_SEAT
+    assert size_of(platform, match, "one") > BYTES_OF_SEAT - 200
+    assert dropped == 260 - len(refused)
+    for seat in ("one", "two"):
+        versions = [one.version for one in refused if one.seat == seat]
+        assert versions == list(range(130 - len(versions), 130)), "the newest"
+
+
+def test_a_match_has_a_bound_whatever_its_seats_send(platform: Platform, begin: Callable[..., str], servers: Servers) -> None:
+    match = begin()
+    for number in range(12):
+        for _ in range(60):
+            note(platform, match, f"seat_{number}")
+        platform.sidelog.flush()
+    assert 20_000 < size_of(platform, match) <= 24_000
+    stored = servers.keeper.hgetall(platform.store.keys.of(match).refusals)
+    assert sum(map(len, stored.values())) < 28_000, "and little is kept beside them"  # type: ignore[union-attr]
+
+
+def test_refused_actions_end_where_none_came_for_thirty_days_and_beyond_a_thousand_matches(
+    platform: Platform, begin: Callable[..., str], servers: Servers
+) -> None:
+    keys = platform.store.keys
+    match, *others = (begin() for _ in range(2 * keys.partitions))
+    tag, (other, *_) = keys.tag(match), [one for one in others if keys.tag(one) == keys.tag(match)] or [begin()]
+    for each in (match, other):
+        note(platform, each)
     platform.sidelog.flush()
-    refused, dropped = platform.sidelog.refusals(match)
-    assert len(refused) == MOST
-    assert dropped == 2 * 130 + 4 * 60 - MOST
+    order, day = f"{tag}:refused", 86_400_000
+    moment = int(servers.keeper.zscore(order, match))  # type: ignore[arg-type]
+    servers.keeper.zadd(order, {match: moment - 30 * day + 60_000})
+    platform.sidelog.note_refusal(other, "one", "p" + "a" * 16, 3, 5, ADD, "too_much", None)
+    platform.sidelog.flush()
+    assert platform.sidelog.refusals(match).refused, "thirty days"
+    servers.keeper.zadd(order, {match: moment - 30 * day - 1})
+    note(platform, other)
+    platform.sidelog.flush()
+    if keys.tag(other) == tag:
+        assert platform.sidelog.refusals(match) == ([], 0)
+        assert servers.keeper.zscore(order, match) is None
+    note(platform, match)
+    platform.sidelog.flush()
+    servers.keeper.zadd(order, {f"m{number}": moment + 10 * day for number in range(1001)})
+    note(platform, match)
+    platform.sidelog.flush()
+    assert servers.keeper.zcard(order) <= 1000
+    assert platform.sidelog.refusals(match) == ([], 0), "the match where nothing was refused for longest"
 
 
 def test_a_process_holds_only_so_many_and_goes_on(platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,8 +167,8 @@ def test_while_the_store_is_away_they_wait_and_nobody_waits_for_them(
     platform.sidelog.flush()
     monkeypatch.setattr(platform.store.sidelog, "add_refusals", kept)
     refused, dropped = within(20, lambda: platform.sidelog.refusals(match) if platform.sidelog.refusals(match).refused else None)
-    assert [one.version for one in refused] == list(range(15, 65))
-    assert dropped == 15
+    assert [one.version for one in refused] == list(range(65 - len(refused), 65))
+    assert dropped == 65 - len(refused) > 15
 
 
 def test_an_unexpected_error_is_logged_and_the_others_are_written(
@@ -146,24 +189,24 @@ def test_many_processes_keep_refused_actions_of_one_match(
     others = [another_platform() for _ in range(4)]
 
     def some(other: Platform) -> None:
-        for version in range(10):
+        for version in range(6):
             note(other, match, version=version)
             other.sidelog.flush()
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(some, others))
-    assert Counter(one.version for one in platform.sidelog.refusals(match).refused) == dict.fromkeys(range(10), 4)
+    assert Counter(one.version for one in platform.sidelog.refusals(match).refused) == dict.fromkeys(range(6), 4)
 
 
 def test_a_call_that_is_sent_twice_counts_once_and_a_match_that_is_gone_has_nothing(store: Store) -> None:
     match = "m" + "a" * 16
-    keys = store.keys.of(match)
+    stream = store.keys.stream(match)
     store.sidelog.add_refusals(match, [("one", b"{}")])
     store.sidelog.add_read(match, "admin", "audit", "note")
     assert (store.sidelog.refusals(match), store.sidelog.reads(match)) == (([], 0), [])
     store.log.append(match, 0, [b"x"], Changes(secret="ab" * 32))
     for _ in range(2):
-        store.client.run(library.script("note_refusals"), [keys.refusals, keys.stream], ["mark", 3, "one", "{}"])
+        store.client.run(library.script("note_refusals"), [stream], ["mark", 3, "one", "{}"])
     assert store.sidelog.refusals(match) == ([b"{}"], 3)
     store.sidelog.add_refusals(match, [("one", b"[]")])
     assert store.sidelog.refusals(match) == ([b"{}", b"[]"], 3)
@@ -197,7 +240,7 @@ def test_hostile_arguments_are_refused_and_keep_nothing(
     match = begin()
     keys = platform.store.keys.of(match)
     with pytest.raises(StoreRefused):
-        platform.store.client.run(library.script(function), [keys.refusals if "refusals" in function else keys.reads, keys.stream], words)
+        platform.store.client.run(library.script(function), [keys.stream], words)
     assert not platform.store.client.ask("EXISTS", keys.refusals, keys.reads)
 
 
