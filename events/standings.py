@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from events.due import Owed, owed
@@ -12,8 +12,9 @@ from record.entries import canonical
 from record.positions import Position
 from table.clocks import deadline_of, only_clocks_differ
 from table.clocks import deadlines as clocks_that_run
+from table.data import POLICY
 from table.document import Table
-from table.state import APPEALED, is_practice, kept_seats, removal
+from table.state import APPEALED, UNDECIDED, is_practice, kept_seats, removal
 from table.state import OPEN as OPEN_DISPUTE
 
 Standing = dict[str, Any]
@@ -23,6 +24,14 @@ OPEN = "open"
 AI_ONLY = "ai"
 SEARCHING = "searching"
 UNFINISHED = "unfinished"
+SHORT = "short"
+FORKED = "forked"
+
+# First part of the names of indexes of matches with a dispute of a player that is not settled.
+DISPUTING = "disputing"
+
+SHORT_SECONDS = 60
+GOING_ON = ("skip", "substitute")  # the policies by which a match goes on quickly although nobody plays
 
 DEADLINE = "deadline"
 NEVER = 253_402_300_799_999  # the last millisecond of the year 9999: the place of matches without a deadline
@@ -43,6 +52,7 @@ DESK = "desk"
 # First parts of the names of all indexes of one player, and of those of one player and one game.
 OF_PLAYER = (
     *("player", "waiting", "invited", "acts", "news", DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, SEARCHING, UNFINISHED),
+    *(SHORT, FORKED, DISPUTING),
     *(f"{OWN}:{kind}" for kind in ("player", "acts", ASKED, OFFERED)),
 )
 OF_RESULTS = ("over", "won")
@@ -161,8 +171,10 @@ def _desk(position: Position) -> dict[str, int]:
     disputes = position.table["disputes"]
     if not disputes:
         return {}
+    owners = {position.roster[one["seat"]].get("player") for one in disputes if one["state"] in UNDECIDED}
+    own = {f"{DISPUTING}:{player}": position.created for player in owners if player is not None}
     waiting = [one["until"] for one in disputes if one["state"] in (OPEN_DISPUTE, APPEALED) and one["until"] is not None]
-    return {f"{DESK}:all": position.created, **({f"{DESK}:waiting": min(waiting)} if waiting else {})}
+    return {f"{DESK}:all": position.created, **own, **({f"{DESK}:waiting": min(waiting)} if waiting else {})}
 
 
 def _names(position: Position) -> set[str]:
@@ -217,6 +229,10 @@ def _counted(position: Position) -> Iterator[str]:
     if position.ended:
         return
     yield f"{UNFINISHED}:{creator}"
+    if is_practice(position.table):
+        yield f"{FORKED}:{creator}"
+    if is_short(position.table["clock"], position.table["time_out"]):
+        yield f"{SHORT}:{creator}"
     levels = {occupant.get("ai") for occupant in position.roster.values()} | {position.table["time_out"].get("level")}
     if any(level in ALLOWANCES for level in levels):
         yield f"{SEARCHING}:{creator}"
@@ -224,6 +240,11 @@ def _counted(position: Position) -> Iterator[str]:
         yield f"{OPEN}:{creator}"
     elif not any("player" in occupant for occupant in position.roster.values()):
         yield f"{AI_ONLY}:{creator}"
+
+
+def is_short(clock: Mapping[str, Any], time_out: Mapping[str, Any]) -> bool:
+    """Return True if a match with these settings goes on quickly although nobody plays: every few seconds a worker plays for somebody."""
+    return clock.get("seconds", SHORT_SECONDS) < SHORT_SECONDS and time_out.get("policy", POLICY) in GOING_ON
 
 
 def _results(position: Position) -> Iterator[str]:

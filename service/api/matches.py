@@ -64,7 +64,7 @@ from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.problems import Problem, refusal_problem
-from service.http.quotas import is_searched, subjects
+from service.http.quotas import Asked
 from service.http.responses import JSON, empty_response, json_response, names_tag, private, sorted_json, tagged
 from service.http.schemas import LARGEST, MatchBody, MatchesQuery, SeatBody
 from service.kept import Key
@@ -85,10 +85,10 @@ def create_match(service: Service, call: Call) -> Response:
         game, seats = recall.game_of(service.platform, body["game"]), body["seats"]
     settings = {name: body[name] for name in SETTINGS if name in body}
     options = _options(game, body, len(seats))
-    searched = is_searched(seats.values(), settings)
-    call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
+    asked = Asked(seats.values(), settings, "fork_of" in body)
+    call.info.used = service.throttle.spend(*asked.rates(player, address_of(call.environ)))
     try:
-        with service.quotas.creating(player, seats.values(), searched, request):
+        with service.quotas.creating(player, asked, request):
             if "fork_of" in body:
                 position = play.fork(
                     service.platform, player, body["fork_of"], body["at"], seats, code=body["code"], settings=settings, request=request

@@ -166,6 +166,7 @@ _OF_DEEDS: Mapping[str, frozenset[str]] = {
     CREATE: frozenset({"no_such_game", "no_such_player", "quota_reached"}),
     FORK: frozenset({"no_such_match", "no_such_version", "no_such_player", "quota_reached", "secret_lost", "rules_missing"}),
     "rematch": frozenset({"no_such_player", "quota_reached"}),
+    "dispute": frozenset({"quota_reached"}),
     "hand_over": frozenset({"no_such_player"}),
 }
 

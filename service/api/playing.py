@@ -53,7 +53,7 @@ from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.parsing import RECEIVED
 from service.http.problems import CHOSEN, Problem, refusal_problem
-from service.http.quotas import is_searched, subjects
+from service.http.quotas import Asked
 from service.http.responses import (
     JSON,
     SVG,
@@ -78,7 +78,7 @@ from table.rules import admit, by_seat, is_table_action
 _TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?(?:-gzip)?"|({patterns.VERSION})')
 _MINIMAL = re.compile(r"(?:^|,)\s*return\s*=\s*\"?minimal\"?\s*(?:;|,|$)", re.IGNORECASE)  # RFC 7240
 _VARY = "Authorization, Accept"
-REMATCH = "rematch"
+REMATCH, DISPUTE = "rematch", "dispute"
 ALONE = "an action of the table is sent alone"
 
 
@@ -173,6 +173,9 @@ def carry_out(service: Service, call: Call, match: str) -> Done:
     if listed and any(map(is_table_action, actions)):
         raise BadList(reason=ALONE)
     action, chosen = actions[0], call.query.get("seat")
+    if action.get("type") == DISPUTE:
+        call.info.used = service.throttle.spend(("disputes", player))
+        service.quotas.check_dispute(player, recall.position(service.platform, match))
     with _in_flight(service, call) as received:
         seats = _Seats(service.platform, match, player, actions, {**given, "received": received.moment})
         try:
@@ -220,10 +223,10 @@ def _ask_rematch(service: Service, call: Call, match: str) -> Response:
     with ExitStack() as stack:
         try:
             if over.status == "over" and not platform.store.log.head(play.rematch_id(match)):
-                asked = rematch(over.table, over.document, player, match)
-                seats, searched = asked["seats"].values(), is_searched(asked["seats"].values(), asked)
-                call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
-                stack.enter_context(service.quotas.creating(player, seats, searched, None))
+                new = rematch(over.table, over.document, player, match)
+                asked = Asked(new["seats"].values(), new)
+                call.info.used = service.throttle.spend(*asked.rates(player, address_of(call.environ)))
+                stack.enter_context(service.quotas.creating(player, asked, None))
             position = play.rematch(platform, match, seat, player, call.body)
         except Refused as refused:
             raise _refused(service, match, refused) from None

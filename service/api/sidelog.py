@@ -146,9 +146,9 @@ OPERATIONS = (
     Operation(
         "get_refusals", "GET", "/v1/matches/{match}/refusals", "history", "List refused actions of seats", get_refusals,
         {200: in_json("The refused actions, oldest first.", REFUSALS)},
-        "The newest refused actions of seats, at most 4,000 bytes of a seat, for 30 days after the last one. You see those of your seats. Referees who do not "
-        "play in the match see all, and so does everybody when it is over. A refusal appears within a second after its answer. It is lost "
-        "if the server is killed before that.",
+        "The newest refused actions of seats, at most 4,000 bytes of a seat, for 30 days after the last one. You see those of your "
+        "seats. Referees who do not play in the match see all, and so does everybody when it is over. A refusal appears within a second "
+        "after its answer. It is lost if the server is killed before that.",
         key="optional", problems=("hidden_refusals",),
     ),
 )  # fmt: skip

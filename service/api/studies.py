@@ -34,6 +34,7 @@ from service.api.shapes import (
 )
 from service.context import Service
 from service.http.problems import Problem, refusal_problem
+from service.http.quotas import quota_reached
 from service.http.responses import JSON, json_response, private, sorted_json
 from service.http.schemas import AnalysisQuery, HintQuery
 from table.rules import play_refusal
@@ -114,14 +115,16 @@ def _analysis(position: Position, work: Owed, study: Study) -> Response:
 
 
 def _asked(service: Service, call: Call, work: Owed) -> Study:
-    """Return a study. Begin it for the caller if it does not exist. Raise Problem `too_many_requests` or `too_many_at_once`."""
+    """Return a study. Begin it for the caller if it does not exist. Raise Problem `too_many_requests` or `quota_reached`."""
     studies = service.platform.studies
     study = studies.look(work)
     if study is None:
         call.info.used = service.throttle.spend((_UNITS[work.kind], work.creator))
-        study = studies.begin(work)
+        limit = f"{_UNITS[work.kind]}_at_once"
+        at_once = service.quotas.amount(limit)
+        study = studies.begin(work, at_once)
         if study is None:
-            raise Problem("too_many_at_once", limit=BOUNDS[work.kind].at_once, what=f"{_UNITS[work.kind]} that wait", whose="player")
+            raise quota_reached(limit, at_once or BOUNDS[work.kind].keep, at_once or BOUNDS[work.kind].keep)
     _keep_going(service, work, study)
     return study
 
@@ -320,7 +323,7 @@ OPERATIONS = (
         "What a level would play for your seat, and how it rates the choices. It sees only your seat's view, so it knows nothing that you "
         "do not know. Only in practice matches. The answer is kept for some minutes, for you alone.",
         key="needed", by="player", query=HintQuery(),
-        plays="asks", problems=("not_practice", "nothing_to_decide", "thinking_failed"),
+        plays="asks", problems=("not_practice", "nothing_to_decide", "quota_reached", "thinking_failed"),
     ),
     Operation(
         "begin_analysis", "POST", "/v1/matches/{match}/analysis", "history", "Ask for the analysis of a match that is over", begin_analysis,
@@ -332,7 +335,7 @@ OPERATIONS = (
         "what would have been better. Anybody with a key may ask for an analysis, and anybody may read it. It is made once for each level "
         "and kept for a week. The result does not depend on when it is made. If nobody asks for it any more, the work stops.",
         key="needed", by="player", query=AnalysisQuery(),
-        problems=("analysis_closed", "analysis_too_long", "thinking_failed"),
+        problems=("analysis_closed", "analysis_too_long", "quota_reached", "thinking_failed"),
     ),
     Operation(
         "get_analysis", "GET", "/v1/matches/{match}/analysis", "history", "Get the analysis of a match that is over", get_analysis,

@@ -541,7 +541,7 @@ def test_counters_and_studies_go_on_after_a_key_of_a_wrong_type(platform: Platfo
     assert counters.add([Addition("actions:a", 1.0)]) is not None
     assert counters.meet(["key"], "0", 10) is not None
     work = hint_for("m1", 2, "one", "greedy", "a", NOW)
-    assert platform.studies.begin(work) is not None
+    assert platform.studies.begin(work, 4) is not None
     assert platform.studies.answer(work, b"{}")
     counters.close()
 

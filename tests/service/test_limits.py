@@ -17,7 +17,7 @@ import pytest
 import requests
 from werkzeug.test import TestResponse
 
-from events import accounts, play
+from events import accounts, play, recall
 from events.platform import Platform, open_platform
 from events.rebuild import rebuild
 from service.app import create_app
@@ -38,6 +38,7 @@ OPEN = {"game": "tally", "seats": {"one": "me", "two": "open"}}
 AI_ONLY = {"game": "tally", "seats": {"one": "ai:random", "two": "ai:random"}}
 
 SEARCHED = {"game": "tally", "seats": {"one": "me", "two": "ai:strong"}}
+SHORT = {**TALLY, "clock": {"kind": "per_action", "seconds": 59}}
 REPLACED = {**TALLY, "clock": {"kind": "per_action", "seconds": 60}, "time_out": {"policy": "substitute", "level": "expert"}}
 
 STEP = {"type": "add", "by": 1, "stay": True}
@@ -415,6 +416,8 @@ def test_matches_in_which_levels_search_are_limited_per_address(platform: Platfo
         ("ai_matches", AI_ONLY),
         ("searching_matches", SEARCHED),
         ("searching_matches", REPLACED),
+        ("short_clock_matches", SHORT),
+        ("short_clock_matches", {**SHORT, "time_out": {"policy": "skip"}}),
         ("unfinished_matches", TALLY),
     ],
 )
@@ -430,6 +433,64 @@ def test_a_creator_has_so_many_matches_at_a_time(platform: Platform, opened: Ope
         assert ada.post("/v1/matches", TALLY).status_code == 201
     rebuild(platform)
     check_refusal(ada.post("/v1/matches", body), quota, "quota_reached")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"clock": {"kind": "per_action", "seconds": 60}},
+        {"clock": {"kind": "days", "hours": 1}},
+        {"clock": {"kind": "per_action", "seconds": 5}, "time_out": {"policy": "forfeit"}},
+        {},
+    ],
+)
+def test_a_match_that_stands_still_or_ends_without_its_players_has_no_short_clock(
+    platform: Platform, opened: Open, settings: dict[str, Any]
+) -> None:
+    app = opened(short_clock_matches=1)
+    ada = player(platform, app)
+    assert [ada.post("/v1/matches", {**TALLY, **settings}).status_code for _ in range(2)] == [201, 201]
+    for nonsense in ({"seconds": "5"}, "5", ["seconds"]):
+        assert ada.post("/v1/matches", {**SHORT, "clock": nonsense}).status_code in (400, 422)
+
+
+@pytest.mark.parametrize("limit", ["practice_matches", "forks"])
+def test_a_player_forks_so_often_and_has_so_many_practice_matches(platform: Platform, opened: Open, limit: str) -> None:
+    app = opened(**{limit: 2})
+    ada, ben = player(platform, app, "Ada"), player(platform, app, "Ben")
+    match = ada.post("/v1/matches", {**TALLY, "options": {"target": 10}}).json["id"]
+    played_on(platform, match, random.Random(1), 1000)
+    begun = next(number for number in range(2, 9) if recall.state_at(platform, match, number).to_act[:1] not in ([], ["system"]))
+    fork = {"fork_of": match, "at": begun}
+    assert [ada.post("/v1/matches", fork).status_code for _ in range(2)] == [201] * 2
+    check_refusal(ada.post("/v1/matches", fork), limit, "quota_reached" if limit == "practice_matches" else "too_many_requests")
+    assert ben.post("/v1/matches", fork).status_code == 201
+    assert ada.post("/v1/matches", TALLY).status_code == 201
+
+
+@pytest.mark.parametrize("limit", ["disputes", "disputed_matches"])
+def test_a_player_disputes_so_often_and_so_many_matches(platform: Platform, opened: Open, limit: str) -> None:
+    app = opened(**{limit: 2})
+    ada, ben = player(platform, app, "Ada"), player(platform, app, "Ben")
+
+    def begun(caller: Caller) -> str:
+        match = str(caller.post("/v1/matches", TALLY).json["id"])
+        play.play(platform, match, "system", [{"type": "advance"}])
+        return match
+
+    matches = [begun(ada) for _ in range(3)]
+    dispute = {"version": 1, "text": "The die."}
+    assert [ada.post(f"/v1/matches/{match}/disputes", dispute).status_code for match in matches[:2]] == [201] * 2
+    check_refusal(
+        ada.post(f"/v1/matches/{matches[2]}/disputes", dispute), limit, "quota_reached" if limit != "disputes" else "too_many_requests"
+    )
+    assert ben.post(f"/v1/matches/{begun(ben)}/disputes", dispute).status_code == 201
+    if limit == "disputed_matches":
+        assert ada.act(matches[2], {"type": "dispute", **dispute}).json["code"] == "quota_reached"
+        rebuild(platform)
+        assert ada.act(matches[0], {"type": "dispute", **dispute}).status_code == 200, "of the other seat; that match is counted already"
+        assert ada.act(matches[1], {"type": "withdraw_dispute", "dispute": 1}).status_code == 200
+        assert ada.post(f"/v1/matches/{matches[2]}/disputes", dispute).status_code == 201
 
 
 def test_a_match_that_is_over_is_no_longer_counted(platform: Platform, opened: Open) -> None:

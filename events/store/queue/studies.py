@@ -29,17 +29,16 @@ ANALYSTS = tuple(ALLOWANCES)
 class Bounds(NamedTuple):
     """The bounds of a kind of study.
 
-    `at_once`: how many an asker may wait for. `wait_ms`: how long a study waits for a worker to do its next part. `keep_ms`: how long
+    `wait_ms`: how long a study waits for a worker to do its next part. `keep_ms`: how long
     answers are kept. `keep`: how many are kept.
     """
 
-    at_once: int
     wait_ms: int
     keep_ms: int
     keep: int
 
 
-BOUNDS: Mapping[str, Bounds] = {HINT: Bounds(4, 10 * _MINUTE, 10 * _MINUTE, 2000), ANALYSIS: Bounds(2, 60 * _MINUTE, 7 * _DAY, 500)}
+BOUNDS: Mapping[str, Bounds] = {HINT: Bounds(10 * _MINUTE, 10 * _MINUTE, 2000), ANALYSIS: Bounds(60 * _MINUTE, 7 * _DAY, 500)}
 
 
 class Study(NamedTuple):
@@ -78,10 +77,10 @@ class Studies:
         """Return a study, or None if nobody has asked for it lately."""
         return self._found(self._run(self._study, [_name(work), work.kind, "", 0, 0]))
 
-    def begin(self, work: Owed) -> Study | None:
-        """Return a study. Begin it for `work.creator` if nobody has asked for it. Return None if that player has too many."""
-        bounds = BOUNDS[work.kind]
-        return self._found(self._run(self._study, [_name(work), work.kind, work.creator, bounds.at_once, bounds.wait_ms]))
+    def begin(self, work: Owed, at_once: int | None = None) -> Study | None:
+        """Return a study. Begin it for `work.creator` if nobody has asked for it; return None if that player waits for `at_once` others."""
+        most = BOUNDS[work.kind].keep if at_once is None else at_once
+        return self._found(self._run(self._study, [_name(work), work.kind, work.creator, most, BOUNDS[work.kind].wait_ms]))
 
     def parts(self, work: Owed) -> Sequence[bytes]:
         """Return the parts of a study, in order."""
