@@ -6,11 +6,10 @@ record/trail.py checks the log itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 from events import recall
 from events.due import KINDS, owed
-from events.errors import NoMatch, PlatformError
+from events.errors import NoMatch, PlatformError, StoreUnavailable
 from events.keeping import losses
 from events.notary import server_log_audit
 from events.platform import Platform
@@ -76,8 +75,12 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
     for key in log.misplaced(match):
         trail.find("wrong_partition", f"{key} is in another partition than the match. Nobody reads this log.")
     if trail.first is not None and (begun := trail.first.table["origin"]) is not None:
-        with suppress(PlatformError):  # the origin is not in this store, or is unreadable: it is not checked
+        try:
             trail.compare_origin(recall.state_at(platform, begun["match"], begun["version"]))
+        except StoreUnavailable:
+            raise
+        except PlatformError:  # the origin is not in this store, or is unreadable: it is not checked
+            pass
     if trail.position is not None and not trail.lost:
         places = _places(platform, trail, suspected or Listed(set(), set()))
         stored = platform.store.projections.stored(match, places)

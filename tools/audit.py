@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _audit_all(options: argparse.Namespace) -> int:
     """Audit every match and print what was found. Raises Unable, OSError."""
     with opened(options.data) as platform:
-        _compare(platform)
+        audit_all.patiently(lambda: _compare(platform))
         file = options.done or platform.settings.data / "audit.done"
         try:
             overview = audit_all.audit_all(platform, file, options.cores)

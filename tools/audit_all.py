@@ -1,7 +1,7 @@
 """Audit every match of a store on all cores, and look for data that belongs to no match: `./run audit --all`.
 
 A run writes a line to a file for every match that it has audited. After an interruption, the next run continues from there. At the end,
-the file is removed.
+the file is removed. A store that restarts meanwhile is waited for.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
-from collections.abc import Generator, Iterator
+import time
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
@@ -22,6 +23,11 @@ from events.platform import Platform, Settings, open_platform
 from events.store.projections import Listed
 from games.drawing import counted, legible
 from record.trail import Finding
+
+PATIENCE = 60.0  # seconds that the store may be away at a time
+PAUSE = 0.2
+
+T = TypeVar("T")
 
 
 class Audited(NamedTuple):
@@ -55,11 +61,11 @@ class Overview(NamedTuple):
 def audit_all(platform: Platform, file: Path, cores: int) -> Overview:
     """Audit every match that is not in `file` yet, and note it there. Remove the file at the end. Raises StoreUnavailable, OSError."""
     earlier = _read(file)
-    listing = platform.store.projections.listed()
-    matches = sorted(platform.store.log.matches())
+    listing = patiently(platform.store.projections.listed)
+    matches = patiently(lambda: sorted(platform.store.log.matches()))
     tasks = [Task(match, listing.matches.get(match), earlier[match].versions if match in earlier else None) for match in matches]
     found = []
-    with file.open("a", encoding="utf-8") as lines, contextlib.closing(_results(platform.settings, tasks, cores)) as results:
+    with file.open("a", encoding="utf-8") as lines, contextlib.closing(_results(_settings(platform), tasks, cores)) as results:
         for task, result in tqdm(results, total=len(tasks), unit="match", leave=False, disable=None):
             if result is None:
                 found.append(earlier[task.match])
@@ -67,13 +73,30 @@ def audit_all(platform: Platform, file: Path, cores: int) -> Overview:
                 found.append(result)
                 lines.write(json.dumps(result) + "\n")
                 lines.flush()
-    strays = list(_strays(platform))
+    strays = patiently(lambda: list(_strays(platform)))
     if strays:  # a match that did not start in time may have been removed while we looked
-        again = set(_strays(platform))
+        again = patiently(lambda: set(_strays(platform)))
         strays = [stray for stray in strays if stray in again]
     overview = Overview(sorted(found), strays)
     file.unlink()
     return overview
+
+
+def patiently(work: Callable[[], T]) -> T:
+    """Do some work, and do it again while the store is away. Raises StoreUnavailable if it stays away."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work()
+        except StoreUnavailable:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(PAUSE)
+
+
+def _settings(platform: Platform) -> Settings:
+    """Return settings with the servers of a platform. A process that has them starts no server, also while these restart."""
+    return platform.settings._replace(store_url=platform.store.client.url, queue_url=platform.jobs.url)
 
 
 def as_json(overview: Overview) -> dict[str, Any]:
@@ -109,15 +132,15 @@ _platforms: list[Platform] = []  # of this worker process
 
 
 def _open(settings: Settings) -> None:
-    _platforms.append(open_platform(settings))
+    _platforms.append(open_platform(settings, patient=True))
 
 
 def _do(task: Task) -> tuple[Task, Audited | None]:
     (platform,) = _platforms
     try:
-        if task.done is not None and platform.store.log.head(task.match) == task.done:
+        if task.done is not None and patiently(lambda: platform.store.log.head(task.match)) == task.done:
             return task, None
-        report = audit(platform, task.match, task.listed)
+        report = patiently(lambda: audit(platform, task.match, task.listed))
     except NoMatch:
         return task, Audited(task.match, 0, [])  # the match was removed after the list was made
     except StoreUnavailable as reason:

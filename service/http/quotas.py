@@ -95,8 +95,8 @@ class Quotas:
                     del self._creating[player]
 
     def check_dispute(self, player: str, position: Position) -> None:
-        """Raise Problem `quota_reached` if a player has disputed too many matches. A match that the player has disputed already counts once,
-        so repeating a request is safe."""
+        """Raise Problem `quota_reached` if a player has disputed too many matches. One that the player disputes already counts once, so
+        repeating a request is safe."""
         if f"{DISPUTING}:{player}" in indexes(position):
             return
         reached = self._reached(player, [("disputed_matches", DISPUTING)])

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from events import play
-from events.platform import Platform
+from events.errors import StoreUnavailable
+from events.keeping import embedded
+from events.platform import Platform, Settings, open_platform
 from games import GAMES
 from games.kernel import any_action
 from tests.conftest import Servers
@@ -95,3 +97,36 @@ def test_what_is_done_is_in_the_file_when_a_run_is_interrupted(
         audit_all.audit_all(platform, file, 1)
     (line,) = file.read_text().splitlines()
     assert json.loads(line) == [matches[0], 7, []]
+
+
+def test_a_run_goes_on_when_the_store_restarts_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    servers = {name: embedded.start(tmp_path, name, fsync) for name, fsync in ((embedded.STORE, "always"), (embedded.QUEUE, "off"))}
+    platform = open_platform(Settings(store_url=servers["store"].url, queue_url=servers["queue"].url, data=tmp_path))
+    matches, results = played(platform, "p" + "a" * 16, 12), audit_all._results
+
+    def restarted(*given):  # type: ignore[no-untyped-def]
+        found = results(*given)
+        yield next(found)
+        servers["store"].process.kill()
+        servers["store"].process.wait()
+        servers["store"] = embedded.start(tmp_path, embedded.STORE, "always")
+        yield from found
+
+    monkeypatch.setattr(audit_all, "_results", restarted)
+    try:
+        overview = audit_all.audit_all(platform, tmp_path / "done", 2)
+        assert (overview.ok, [(one.match, one.versions) for one in overview.audited]) == (True, [(match, 7) for match in matches])
+    finally:
+        platform.close()
+        for server in servers.values():
+            server.stop()
+
+
+def test_a_store_that_stays_away_ends_a_run(platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(platform.store.projections, "listed", away)
+    monkeypatch.setattr(audit_all, "PATIENCE", 0.0)
+    with pytest.raises(StoreUnavailable):
+        audit_all.audit_all(platform, tmp_path / "done", 1)
