@@ -5,7 +5,7 @@ local TYPES = {  -- patterns of names, the first that fits counts
   {'^fair:[^:]*:spent$', 'zset'}, {'^fair:[^:]*:creators$', 'zset'}, {'^fair:[^:]*:clock$', 'hash'}, {'^fair:[^:]*:versions$', 'hash'},
   {'^fair:[^:]*:called$', 'string'}, {'^fair:[^:]*:alone$', 'string'},
   {'^study:of:', 'set'}, {'^study:done:', 'zset'}, {'^study:.*:parts$', 'list'}, {'^study:', 'hash'},
-  {'^{limits}:met$', 'zset'}, {'^{limits}:', 'string'},
+  {'^{limits}:held:', 'hash'}, {'^{limits}:', 'string'},
   {'^rq:queue:[^:]*$', 'list'}, {'^rq:queues$', 'set'}, {'^rq:workers', 'set'}, {'^rq:worker:[^:]*$', 'hash'}, {'^rq:job:[^:]*$', 'hash'},
   {'^rq:wip:', 'zset'}, {'^rq:finished:', 'zset'}, {'^rq:failed:', 'zset'}, {'^rq:deferred:', 'zset'}, {'^rq:scheduled:', 'zset'},
   {'^rq:canceled:', 'zset'}
