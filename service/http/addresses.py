@@ -49,7 +49,7 @@ class Addresses:
         if self._url:
             return self._url
         scheme, host = environ["wsgi.url_scheme"], environ.get("HTTP_HOST", "")
-        if self._trusts(environ.get("REMOTE_ADDR") or ""):
+        if self.trusts(environ.get("REMOTE_ADDR") or ""):
             scheme = _last(environ, "HTTP_X_FORWARDED_PROTO", _SCHEME) or scheme
             host = _last(environ, "HTTP_X_FORWARDED_HOST", _HOST) or host
         if not _HOST.fullmatch(host):

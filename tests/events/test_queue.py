@@ -534,12 +534,12 @@ def test_content_without_a_meaning_counts_as_none(platform: Platform, servers: S
 
 def test_counters_and_studies_go_on_after_a_key_of_a_wrong_type(platform: Platform, servers: Servers) -> None:
     counters = Counters(servers.queue_url)
-    for key in ("{limits}:met", "{limits}:actions:b", "study:of:hint:a", "study:done:hint"):
+    for key in ("{limits}:held:streams", "{limits}:actions:b", "study:of:hint:a", "study:done:hint"):
         servers.queue.set(key, "nonsense")
     servers.queue.hset("{limits}:actions:a", "not", "this")
     assert counters.add([Addition("actions:b", 1.0)]) is not None
     assert counters.add([Addition("actions:a", 1.0)]) is not None
-    assert counters.meet(["key"], "0", 10) is not None
+    assert counters.hold("streams", "one", {"ada": 1}) is not None
     work = hint_for("m1", 2, "one", "greedy", "a", NOW)
     assert platform.studies.begin(work, 4) is not None
     assert platform.studies.answer(work, b"{}")
