@@ -208,11 +208,11 @@ def test_who_has_used_much_cpu_time_is_refused_and_nobody_else(platform: Platfor
 def test_all_callers_at_an_address_share_its_cpu_time(platform: Platform, opened: Open, work: Callable[[float], None]) -> None:
     app = opened(cpu=1000, address_cpu=3000)
     work(100)
-    served = 0
+    served, began = 0, time.monotonic()
     for number in range(6):
         one = player(platform, app, f"Player {number}")
         served += statuses(8, lambda one=one: one.get("/v1/players/me"))[200]
-    assert 30 <= served <= 34
+    assert 30 <= served <= 33 + 3 * (time.monotonic() - began)
     check_refusal(exhaust(lambda: player(platform, app).get("/v1/players/me")), "address_cpu")
     assert player(platform, app, address="127.0.0.2").get("/v1/players/me").status_code == 200
 
@@ -250,16 +250,16 @@ def test_an_action_is_never_refused_below_the_floor_whatever_it_costs(
 def test_every_request_is_charged_also_those_that_go_past_flask_and_what_is_sent_in_parts(
     platform: Platform, opened: Open, path: str, measured: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`measured`: how often at least CPU time is measured, each time as half a second."""
+    """`measured`: how often at least CPU time is measured, each time as five seconds."""
     app = opened(anonymous_cpu=1000)
     match = begun(platform, player(platform, app).id)
     used = count()
-    monkeypatch.setattr("time.thread_time", lambda: next(used) / 2)
+    monkeypatch.setattr("time.thread_time", lambda: next(used) * 5.0)
     answer = caller(app).get(path.format(match))
     assert answer.status_code in (200, 404)
     assert answer.data
     left = app.wsgi_app._throttle._anonymous_cpu.peek("127.0.0.1", 1000)
-    assert -left > 5 * measured - 4, "half a second comes back in five"
+    assert -left > 50 * measured - 40, "five seconds come back in fifty"
 
 
 def test_cpu_time_is_never_told(platform: Platform, opened: Open, work: Callable[[float], None]) -> None:
@@ -278,10 +278,10 @@ def test_requests_at_the_same_moment_do_not_go_far_beyond_their_cpu_time(platfor
     throttle.charge_more(Payer("eve", "127.0.0.1"), 0.6)
     begun = [Payer("eve", "127.0.0.1") for _ in range(100)]
     refused = [throttle.admit(payer, acts=False) is not None for payer in begun]
-    assert refused.index(True) == 400 / DEPOSIT + 1
-    assert all(refused[21:])
-    for payer in begun[:21]:
-        throttle.charge(payer, 0.0)
+    assert 400 / DEPOSIT < refused.count(False) < 30
+    for payer, waits in zip(begun, refused, strict=True):
+        if not waits:
+            throttle.charge(payer, 0.0)
     assert throttle.admit(Payer("eve", "127.0.0.1"), acts=False) is None
     assert throttle.admit(Payer("ada", "127.0.0.1"), acts=False) is None
 
