@@ -96,7 +96,7 @@ def patiently(work: Callable[[], T]) -> T:
 
 def _settings(platform: Platform) -> Settings:
     """Return settings with the servers of a platform. A process that has them starts no server, also while these restart."""
-    return platform.settings._replace(store_url=platform.store.client.url, queue_url=platform.jobs.url)
+    return platform.settings._replace(store_url=platform.store.url, queue_url=platform.jobs.url)
 
 
 def as_json(overview: Overview) -> dict[str, Any]:

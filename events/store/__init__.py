@@ -42,6 +42,7 @@ class Store:
 
     def __init__(self, client: RedisClient, partitions: int = 16) -> None:
         self.client = client
+        self.url = client.url
         self.keys = Keys(partitions)
         self.log: Log = RedisLog(client, self.keys)
         self.lists = Lists(client, self.keys)
