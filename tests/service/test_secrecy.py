@@ -100,6 +100,43 @@ def test_the_order_of_the_deck_is_hidden_everywhere(
     assert set(READS) - answered == set(ONLY_REFUSED), "a route that only refuses proves little"
 
 
+@pytest.mark.parametrize("changes", [1, pytest.param(2, marks=pytest.mark.soak)])
+def test_face_down_ammunition_is_hidden_everywhere(
+    platform: Platform,
+    another_platform: Opener,
+    servers: Servers,
+    settings: Settings,
+    ada: Caller,
+    ben: Caller,
+    cleo: Caller,
+    changes: int,
+) -> None:
+    """Ben begins with more than Ada and a spectator may know of; it is collected, bid and paid in the entries that follow."""
+    game = {"game": "war_of_civilizations", "options": {"hidden_ammo": True}, "seats": {"fox": "me", "rhino": "open"}}
+    match = ada.post("/v1/matches", game).json["id"]
+    ben.post(f"/v1/matches/{match}/seats/rhino")
+    dice, entries = random.Random(3), []
+    while sum(event["type"] == "ammo_changed" and event["seat"] == "rhino" for entry in entries for event in entry.events) < changes:
+        played_on(platform, match, dice, 8)
+        entries = [parse(stored) for stored in platform.store.log.read_all(match)]
+    sequencing.sequence(platform)
+    versions, moment = recall.position(platform, match).version, platform.clock.now()
+    richer = [entry._replace(events=[with_more(event) for event in entry.events]) for entry in entries]
+    seen = []
+    for written_down in (entries, richer):
+        replace_entries(servers, platform, match, written_down)
+        app = create_app(another_platform(moment), settings)
+        nobody, one, _, watcher = callers(app, ada, ben, cleo)
+        seen.append([list(answers(caller, match, versions, "fox", "rhino")) for caller in (nobody, one, watcher)])
+    assert seen[0] == seen[1]
+
+
+def with_more(event: Any) -> Any:
+    """Return an event of the set-up with more ammunition for one seat."""
+    given = event["type"] == "ammo_changed" and event["seat"] == "rhino" and event["reason"] == "start"
+    return {**event, "change": event["change"] + 5} if given else event
+
+
 def test_what_an_action_answers_and_what_a_dispute_tells_does_not_depend_on_the_order_of_the_deck(
     platform: Platform, servers: Servers, settings: Settings, ada: Caller, ben: Caller, referee: Caller
 ) -> None:
