@@ -5,6 +5,7 @@ Linux kills a tied process as soon as its parent dies. So no process of the serv
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -12,6 +13,7 @@ import sys
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_SCORE = Path("/proc/self/oom_score_adj")
 
 
 def is_alive(number: int) -> bool:
@@ -54,3 +56,10 @@ def end_with(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent died before the kernel watched it
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def give_way(score: int) -> None:
+    """Let Linux kill this process before those with a lower score when memory is short. `score`: 0 to 1000."""
+    with contextlib.suppress(OSError, ValueError):
+        if int(_SCORE.read_text()) < score:
+            _SCORE.write_text(str(score))

@@ -11,7 +11,7 @@ from environs import Env, EnvError, validate
 
 from events.cache import Cache
 from events.errors import StoreRefused, StoreUnavailable
-from events.keeping import embedded
+from events.keeping import embedded, memory
 from events.notary.sidelog import SideLog
 from events.notary.signer import Signer
 from events.store import Store, WrongStore
@@ -42,6 +42,7 @@ class Settings(NamedTuple):
     Without `store_url`, the embedded servers run in the folder `data`, with `fsync`: `always`, `everysec` or `no`. A match that has not
     started is removed after `unstarted_days`. A dispute without an answer by a referee goes to an admin after `escalation_days`. The folder
     `keys` has the server's keys; the default is `keys` in `data`. New keys get the name `name`. The `witnesses` cosign the server's log.
+    `memory`: the limit of the store's memory in bytes, or 0 if it is not known here.
     """
 
     store_url: str = ""
@@ -56,6 +57,7 @@ class Settings(NamedTuple):
     keys: Path | None = None
     name: str = ""
     witnesses: tuple[Witness, ...] = ()
+    memory: int = 0
 
     @property
     def keys_folder(self) -> Path:
@@ -66,12 +68,16 @@ class Settings(NamedTuple):
 def settings_from_environment() -> Settings:
     """Return the settings in the environment, with defaults for the rest. Raises environs.EnvError for an invalid value."""
     env, default = Env(), Settings()
+    cluster = bool(env.str("WARLEDGER_CLUSTER", "")) and env.bool("WARLEDGER_CLUSTER")
+    store_url: str = env.str("WARLEDGER_REDIS_URL", default.store_url)
+    if "," in store_url and not cluster:
+        raise EnvError('Environment variable "WARLEDGER_REDIS_URL" invalid: only a cluster (WARLEDGER_CLUSTER=1) has several addresses')
     return Settings(
-        store_url=env.str("WARLEDGER_REDIS_URL", default.store_url),
+        store_url=store_url,
         queue_url=env.str("WARLEDGER_QUEUE_URL", default.queue_url),
         data=env.path("WARLEDGER_DATA", default.data),
         fsync=env.str("WARLEDGER_FSYNC", default.fsync, validate=validate.OneOf(["always", "everysec", "no"])),
-        cluster=bool(env.str("WARLEDGER_CLUSTER", "")) and env.bool("WARLEDGER_CLUSTER"),
+        cluster=cluster,
         partitions=env.int("WARLEDGER_PARTITIONS", default.partitions, validate=validate.Range(min=1)),
         cached=env.int("WARLEDGER_CACHED", default.cached, validate=validate.Range(min=1)),
         unstarted_days=env.float("WARLEDGER_UNSTARTED_DAYS", default.unstarted_days, validate=validate.Range(1 / 24, 3650)),
@@ -79,6 +85,7 @@ def settings_from_environment() -> Settings:
         keys=Path(keys) if (keys := env.str("WARLEDGER_KEYS", "")) else None,
         name=env.str("WARLEDGER_NAME", default.name),
         witnesses=_witnesses(env),
+        memory=memory.chosen(),
     )
 
 

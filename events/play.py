@@ -46,6 +46,8 @@ from table.session import NewMatch, Origin, Session
 from table.state import kept_seats, lock_of
 
 LONGEST_LIST = 50
+GIVING_UP = frozenset(("resign", "leave_seat", "decline_seat", "close_match"))
+"""The actions of the table that are also carried out when the memory of the store is full. Each can be done once, and ends something."""
 
 _ATTEMPTS = 200
 
@@ -135,7 +137,8 @@ def submit(platform: Platform, submitted: Submission) -> Played:
         if claim is not None and returned:
             claim = claim._replace(after=len(returned))
         works = owed(decided[-1].position)
-        answer = _append(platform, cached, [*returned, *decided], works, claim)
+        gives_up = submitted.at_table and submitted.actions[0]["type"] in GIVING_UP
+        answer = _append(platform, cached, [*returned, *decided], works, claim, gives_up)
         if isinstance(answer, Appended):
             return _written(platform, cached, decided, works, returned=len(returned))
         if isinstance(answer, Known):
@@ -159,11 +162,11 @@ def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Pl
 
 
 def _append(
-    platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], claim: Claim | None
+    platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], claim: Claim | None, reserve: bool = False
 ) -> Appended | Conflict | Known:
-    before = cached.position
+    before, log = cached.position, platform.store.log
     raws = [step.raw for step in decided]
-    return platform.store.log.append(before.match, before.version, raws, _changes(before, decided, works), claim, before.digest)
+    return log.append(before.match, before.version, raws, _changes(before, decided, works), claim, before.digest, reserve)
 
 
 def _written(platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], returned: int = 0) -> Played:

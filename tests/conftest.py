@@ -199,12 +199,12 @@ def typed_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Three nodes of the embedded server, joined into a cluster."""
-    ports = [_free_port() for _ in range(3)]
+    ports = [free_port() for _ in range(3)]
     processes = []
     for port in ports:
         folder = tmp_path_factory.mktemp(f"node{port}")
         command = [embedded.binary(), "--port", str(port), "--cluster-enabled", "yes", "--dir", str(folder), "--save", ""]
-        command += ["--cluster-port", str(_free_port()), "--bind", "127.0.0.1", "--logfile", str(folder / "log")]
+        command += ["--cluster-port", str(free_port()), "--bind", "127.0.0.1", "--logfile", str(folder / "log")]
         processes.append((subprocess.Popen(command), port))
     try:
         nodes = [redis.Redis(port=port) for port in ports]
@@ -279,7 +279,7 @@ def _settled(node: redis.Redis) -> bool:
     return ok and known
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -78,9 +78,13 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
             process.kill()
             raise RuntimeError("the service did not start")
         time.sleep(POLL)
-    set_key = (environment or os.environ).get("WARLEDGER_ADMIN_KEY")
-    key = set_key or (data / "admin.key").read_text().strip()
-    return Place(json.loads(address.read_text())["url"], key, data, process)
+    return place_of(data, process, (environment or os.environ).get("WARLEDGER_ADMIN_KEY"))
+
+
+def place_of(data: Path, process: Running, key: str | None = None) -> Place:
+    """Return the place of a service that has written its address to the data folder."""
+    key = key or (data / "admin.key").read_text().strip()
+    return Place(json.loads((data / "serve.json").read_text())["url"], key, data, process)
 
 
 def start(arguments: list[str], environment: dict[str, str]) -> Running:

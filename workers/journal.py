@@ -19,6 +19,7 @@ from events.keeping import losses
 from events.keeping.journal import Busy, Journal
 from events.platform import open_platform
 from events.store import Store
+from events.store.client import DISK
 from events.store.heads import MISSED
 from events.telemetry import exposition, logs, metrics
 from workers.listening import Life, add_option, listen
@@ -78,7 +79,7 @@ def keep(store: Store, journal: Journal, stop: threading.Event, life: Life | Non
         try:
             if missed:
                 store.check()
-                if not store.can_write():  # a stand-in, whose data may be incomplete
+                if store.what_is_full() == DISK:  # a stand-in, whose data may be incomplete
                     raise StoreUnavailable("it cannot write")
                 found = journal.compare(store)
                 missed = False

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 
 from events.due import QUICK, SLOW, queue_list
+from events.errors import StoreUnavailable
+from events.lifeline import give_way
 from events.platform import Platform, Settings, open_platform
+from events.store import Store, WrongStore
 from events.telemetry import exposition, logs
 from events.timing.pulse import WORKER
 from games.kernel import Game
@@ -18,6 +22,8 @@ from workers.listening import Life, add_option, listen
 from workers.queues import worker
 from workers.sweep import Sweep, sweep
 
+GIVES_WAY, SEARCHES_GIVE_WAY = 400, 800  # when memory is short; the web gives way less, and the store does not
+PAUSE = 0.1  # seconds between two tries to reach the store
 NICER = 5  # the niceness of a worker for slow work
 
 
@@ -34,10 +40,23 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     life = Life()
     if options.listen is not None:
         listen(options.listen, life)
-    platform = open_platform(settings, games)
+    platform = open_platform(settings, games, patient=True)
+    wait_for(platform.store, life)
     work(platform, options.queues, life)
     platform.close()
     return 0
+
+
+def wait_for(store: Store, life: Life) -> None:
+    """Wait until the store answers, since starting anew would take longer. Raises WrongStore."""
+    while True:
+        life.promise(PAUSE)
+        try:
+            return store.check()
+        except WrongStore:
+            raise
+        except StoreUnavailable:
+            time.sleep(PAUSE)
 
 
 def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = None) -> None:
@@ -45,6 +64,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     is_slow = set(kinds) <= set(SLOW)
     if is_slow:
         os.nice(NICER)
+    give_way(SEARCHES_GIVE_WAY if is_slow else GIVES_WAY)
     jobs.bind(platform, kinds, quiet=0.0 if is_slow else jobs.QUIET)
     platform.pulse.start(WORKER)
     platform.pulse.take_part()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from events.keeping import aof, durable, losses
-from events.keeping.embedded import STORE, NoServer, check_format
+from events.keeping.embedded import PLACING, STORE, NoServer, check_format
 
 FORMAT = 1
 LIST = "backup.json"
@@ -188,7 +188,8 @@ def listed(folder: Path) -> Made:
 def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda size: None) -> Path | None:
     """Put the files of a checked backup into an unused data folder. Return where its old files are now, or None if it had none.
 
-    Raises Unfit, OSError. All files are copied before the first one is put in place.
+    Raises Unfit, OSError. All files are copied before the first one is put in place. If this ends in between, the folder is not used until
+    it is done again.
     """
     old = [data / name for name in (STORE, losses.FOLDER, ADMIN_KEY) if (data / name).exists()]
     used = [one for one in old if one.is_file() or any(file.name[0] != "." for file in one.iterdir())]
@@ -199,6 +200,10 @@ def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda s
     for name in listed(folder).files:
         with (folder / name).open("rb") as opened:
             _copy(opened, (folder / name).stat().st_size, draft / name, progress)
+    placing = data / PLACING
+    shutil.rmtree(placing, ignore_errors=True)
+    draft.rename(placing)
+    _sync(data)
     aside = data / f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}" if used else None
     for one in old:
         if aside is None:
@@ -206,10 +211,10 @@ def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda s
         else:
             aside.mkdir(mode=0o700, exist_ok=True)
             one.rename(aside / one.name)
-    for one in sorted(draft.iterdir()):
+    for one in sorted(placing.iterdir()):
         one.rename(data / one.name)
-    draft.rmdir()
     _sync(data)
+    placing.rmdir()
     return aside
 
 

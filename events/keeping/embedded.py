@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from events.errors import StoreUnavailable
-from events.keeping import aof, durable
+from events.keeping import aof, durable, memory
 from events.keeping.losses import read, refusal
 from events.lifeline import end_with, is_running, start_of
 from events.store import library
@@ -36,6 +36,7 @@ from events.store.client import answers, configure, load_library
 
 STORE = "store"
 QUEUE = "queue"
+PLACING = ".placing"  # in the data folder while `restore` puts its files in place
 KEEPER = "keeper"  # the Redis user with all rights
 
 _PATIENCE = 30.0
@@ -209,12 +210,16 @@ def binary() -> str:
 def socket_of(folder: Path) -> Path:
     """Return the socket of the server of a folder.
 
-    If the folder's path is too long for a socket, it is in a private folder of this user in the temporary directory.
+    If the folder's path is too long for a socket, it is in a private folder of this user in the temporary directory. Raises NoServer.
     """
     path = folder / "redis.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET:
         return path
-    return Path(tempfile.gettempdir()) / f"warledger-{os.geteuid()}" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.sock"
+    try:
+        temporary = Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        raise NoServer(f"{path} is too long for a socket, and no temporary directory can be written; choose a shorter path") from None
+    return temporary / f"warledger-{os.geteuid()}" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.sock"
 
 
 def make_private(folder: Path) -> None:
@@ -252,9 +257,11 @@ def _writes(permitted: bool) -> str:
 def command(folder: Path, place: Path, path: Path, fsync: str, writable: bool) -> list[str]:
     """Return the command line of a server with the configuration of `folder`, its files in `place`, and the socket `path`."""
     commands: list[str] = []
-    durability = ["--appendonly", "no"]
+    durability = ["--appendonly", "no", "--maxmemory", str(memory.of_queue())]
     if fsync != "off":
         durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", FILES, "--aclfile", str(folder / _RIGHTS)]
+        if place == folder:
+            durability += ["--maxmemory", str(memory.of_store())]
         durability += ["--aof-load-truncated", "no" if place == folder else "yes"]  # the store must not drop anything by itself
         # The server writes DEL to its files when a key expires. Functions delete by UNLINK, which is renamed.
         durability += ["--lazyfree-lazy-expire", "no", "--databases", "1"]
@@ -294,7 +301,12 @@ def _commands(folder: Path) -> Path:
 
 
 def check_format(data: Path, name: str = STORE) -> None:
-    """Raise NoServer if a folder has data of another format. The file with the names of the commands states the format."""
+    """Raise NoServer if a folder has data of another format, or only a part of what `restore` has begun to put there.
+
+    The file with the names of the commands states the format.
+    """
+    if (data / PLACING).exists():
+        raise NoServer(f"a restore into {data} was interrupted; run it again, with --replace")
     file = _commands((data / name).resolve())
     if file.exists():
         if not library.fits(file.read_text()):

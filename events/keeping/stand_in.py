@@ -53,13 +53,13 @@ def has_failed(folder: Path) -> bool:
 
 
 def start(data: Path, place: Path) -> subprocess.Popen[bytes]:
-    """Start a stand-in for the store of `data`. Its files and its socket, `redis.sock`, are in `place`. Raises OSError."""
+    """Start a stand-in for the store of `data`. Its files and its socket, of the same name, are in `place`. Raises OSError."""
     store = (data / embedded.STORE).resolve()
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(mode=0o700)
     _copy(store / embedded.FILES, place / embedded.FILES)
     return subprocess.Popen(
-        embedded.command(store, place, place / "redis.sock", "no", writable=False),
+        embedded.command(store, place, place / embedded.socket_of(store).name, "no", writable=False),
         start_new_session=True,
         preexec_fn=partial(end_with, os.getpid()),
     )

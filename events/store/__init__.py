@@ -59,11 +59,14 @@ class Store:
         """Yield each match and version as it is appended, and MISSED when something may have been missed (heads.py)."""
         return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
 
-    def can_write(self) -> bool:
-        """Return False if the store answers reads but cannot write now. Raises WrongStore, and StoreUnavailable if it does not answer."""
+    def what_is_full(self) -> str:
+        """Return MEMORY or DISK if the store answers reads but cannot write for that reason, "" if it can write.
+
+        Raises WrongStore, and StoreUnavailable if it does not answer.
+        """
         if self._secret is None:
             self._read_mark()
-        return self.client.may_write(_BEGIN, [_BEGUN], self._beginning())
+        return self.client.what_is_full(_BEGIN, [_BEGUN], self._beginning())
 
     def check(self) -> None:
         """Mark an empty store with the format, the number of partitions and a secret. Raises WrongStore if it has others.

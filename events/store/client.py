@@ -6,19 +6,23 @@ again when its connection is lost. Only the modules of events/store use it.
 
 from __future__ import annotations
 
+import random
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import redis
 from hiredis import pack_command
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.cluster import RedisCluster
+from redis.cluster import ClusterNode, RedisCluster
 from redis.driver_info import DriverInfo
 from redis.exceptions import (
     ClusterDownError,
+    MasterDownError,
     MovedError,
     NoPermissionError,
     OutOfMemoryError,
@@ -26,6 +30,7 @@ from redis.exceptions import (
     RedisClusterException,
     RedisError,
     ResponseError,
+    TryAgainError,
 )
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TooLate
@@ -48,6 +53,11 @@ _NO_FUNCTION = "Function not found"
 _DRIVER = DriverInfo()  # the name and version of redis-py; without it, each connection searches the installed packages for them
 
 _UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
+_AWAY = (ReadOnlyError, ClusterDownError, MasterDownError, MovedError, TryAgainError)  # another server must answer, or this one later
+_BUSY = "BUSY "  # a script runs that does not end
+_FULL_DISK = ("MISCONF", "NOREPLICAS")  # the keeper of the embedded store lets it refuse writes by NOREPLICAS
+
+MEMORY, DISK, AWAY = "memory", "disk", "away"
 
 
 class _Cluster(RedisCluster):
@@ -60,30 +70,46 @@ class _Cluster(RedisCluster):
         return super().determine_slot(*args)
 
 
+def _joined(url: str, **options: Any) -> _Cluster:
+    """Return a client of a cluster. Raises as its commands do.
+
+    The URL names one node, and others after commas: `redis://user:password@a:7000,b:7000,c:7000`. One of them must answer.
+    """
+    first, *others = url.split(",")
+    nodes = [urlsplit(f"//{other.strip()}") for other in others]
+    named = [ClusterNode(node.hostname, node.port or 6379) for node in nodes]  # type: ignore[no-untyped-call]
+    return _Cluster(url=first, startup_nodes=named, legacy_responses=False, driver_info=_DRIVER, **options)
+
+
 class RedisClient:
-    """The connections to a store: few, long-lived, and shared by the threads of a process."""
+    """The connections to a store: few, long-lived, and shared by the threads of a process.
+
+    `clustered`: the keys of a call must all be in one slot. The URL may name several nodes of a cluster (`_joined`).
+    """
 
     def __init__(self, url: str, cluster: bool = False) -> None:
         self.url = url
         self.closed = False
-        retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3)
-        self._cluster: Any = None
-        self._client: Any
-        if cluster:
-            self._cluster = _Cluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False, driver_info=_DRIVER)
-            self._client = self._cluster
-        else:
+        self.clustered = cluster
+        self._lock = threading.Lock()
+        self._made: Any = None
+        if not cluster:
+            retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3)
             # There are never more connections than threads that send commands at once, so the limit of threads limits them, too.
             self._pool = redis.ConnectionPool.from_url(
                 url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry, driver_info=_DRIVER
             )
-            self._client = redis.Redis(connection_pool=self._pool)
+            self._made = redis.Redis(connection_pool=self._pool)
             self._idle: deque[Any] = deque()
 
     @property
-    def clustered(self) -> bool:
-        """True if the keys of a call must all be in one slot."""
-        return self._cluster is not None
+    def _client(self) -> Any:
+        """The client of redis-py. One of a cluster is made when it is needed, since that asks a node. Raises as its commands do."""
+        if self._made is None:
+            with self._lock:
+                if self._made is None:
+                    self._made = _joined(self.url, socket_timeout=_TIMEOUT)
+        return self._made
 
     def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
         """Call the function of a script and return its answer. Raises StoreUnavailable."""
@@ -96,11 +122,11 @@ class RedisClient:
         """
         for attempt in range(TRIES):
             try:
-                if self._cluster is not None:
+                if self.clustered:
                     return [self._client.execute_command(script.command, script.function, len(keys), *keys, *args) for keys, args in calls]
                 return self._run_once(script, calls)
             except _UNAVAILABLE as reason:
-                if attempt == TRIES - 1 or self._cluster is not None:
+                if attempt == TRIES - 1 or self.clustered:
                     raise StoreUnavailable(str(reason)) from reason
             except RedisError as reason:
                 if str(reason) != _NO_FUNCTION:
@@ -133,7 +159,7 @@ class RedisClient:
     def _load_library(self, last: bool) -> None:
         """Load the functions if this user may. Otherwise wait for the keeper of the store, and raise StoreUnavailable on the last try."""
         try:
-            _load_library(self._client, self._cluster is not None, {})
+            _load_library(self._client, self.clustered, {})
         except NoPermissionError as reason:
             if last:
                 raise StoreUnavailable(f"The store does not have the functions of this version ({library.NAME}); load them.") from reason
@@ -153,7 +179,7 @@ class RedisClient:
             return []
         with (
             _translated(),
-            self._client.pipeline(transaction=False) if self._cluster is None else self._client.pipeline() as pipeline,
+            self._client.pipeline() if self.clustered else self._client.pipeline(transaction=False) as pipeline,
         ):
             for command in commands:
                 pipeline.execute_command(*command)
@@ -183,42 +209,60 @@ class RedisClient:
                 yield None if message is None else (message["channel"].decode(), message["data"])
 
     def _subscriber(self) -> Any:
-        if self._cluster is not None:
-            node = self._cluster.get_primaries()[0]
-            options = {**self._cluster.get_connection_kwargs(), "socket_timeout": None, "retry": Retry(ExponentialWithJitterBackoff(), 0)}
+        if self.clustered:
+            node = random.choice(self._client.get_primaries())  # one may be down, and each has all messages
+            options = {**self._client.get_connection_kwargs(), "socket_timeout": None, "retry": Retry(ExponentialWithJitterBackoff(), 0)}
             return redis.Redis(connection_pool=redis.ConnectionPool(host=str(node.host), port=int(node.port), **_without_address(options)))
         retry = Retry(ExponentialWithJitterBackoff(), 0)
         return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=retry, driver_info=_DRIVER)
 
-    def may_write(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> bool:
-        """Call a function that may write. Return False if the server answers but cannot write now. Raises StoreUnavailable."""
-        client = self._client if self._cluster is not None else _impatient(self.url)
+    def what_is_full(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> str:
+        """Call a function that may write. Return MEMORY or DISK if the server answers but cannot write for that reason, "" if it can write.
+
+        Raises StoreUnavailable.
+        """
+        client = None
         try:
             with _translated():
+                client = self._client if self.clustered else _impatient(self.url)
                 client.ping()  # unlike the function, this is refused while the data is loading
             client.execute_command(script.command, script.function, len(keys), *keys, *args)
         except _UNAVAILABLE as reason:
             raise StoreUnavailable(str(reason)) from reason
         except RedisError as reason:
-            if _cannot_write(reason):
-                return False
-            if str(reason) == _NO_FUNCTION:
-                self._load_library(last=True)
-                return True
-            _raise_ours(reason)
+            if isinstance(reason, OutOfMemoryError):
+                return MEMORY
+            if str(reason).startswith(_FULL_DISK):
+                return DISK
+            if str(reason) != _NO_FUNCTION:
+                _raise_ours(reason)
+            self._load_library(last=True)
         finally:
-            if client is not self._client:
+            if client is not None and not self.clustered:
                 client.close()
-        return True
+        return ""
+
+    def memory(self) -> int:
+        """Return the bytes that the data and the buffers of the server take, or -1 if this user may not ask. Raises StoreUnavailable.
+
+        In a cluster they are those of the fullest primary.
+        """
+        with _translated():
+            nodes = [self._client.get_redis_connection(node) for node in self._client.get_primaries()] if self.clustered else [self._client]
+            try:
+                return max(map(_memory, nodes))
+            except NoPermissionError:
+                return -1
 
     def close(self) -> None:
         """Close all connections, and end all subscriptions."""
         self.closed = True
-        if self._cluster is None:
+        if not self.clustered:
             while self._idle:
                 self._idle.pop().disconnect()
             self._pool.disconnect()
-        self._client.close()
+        if self._made is not None:
+            self._made.close()
 
 
 def queue_client(url: str, patient: bool = False) -> Any:
@@ -226,6 +270,17 @@ def queue_client(url: str, patient: bool = False) -> Any:
     if patient:
         return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3), driver_info=_DRIVER)
     return _impatient(url)
+
+
+def queue_trouble(client: Any) -> str:
+    """Return MEMORY if the queue's server refuses writes since its memory is full, AWAY if it does not answer, "" if all is well."""
+    try:
+        client.set("fair:probe", 1, ex=1)
+    except OutOfMemoryError:
+        return MEMORY
+    except queue_errors:
+        return AWAY
+    return ""
 
 
 @contextmanager
@@ -241,7 +296,7 @@ def _translated() -> Iterator[None]:
 
 def _raise_ours(reason: RedisError) -> NoReturn:
     """Raise our error for an error in an answer of the store."""
-    if isinstance(reason, MovedError) or _cannot_write(reason):
+    if isinstance(reason, (OutOfMemoryError, *_AWAY)) or str(reason).startswith((*_FULL_DISK, _BUSY)):
         raise StoreUnavailable(str(reason)) from reason
     raise StoreRefused(str(reason)) from reason
 
@@ -255,13 +310,6 @@ def _packed(*words: str | bytes | int) -> bytes:
     """Return a command in the Redis protocol."""
     packed: bytes = pack_command(words)  # type: ignore[arg-type]  # its stub allows one word only
     return packed
-
-
-def _cannot_write(reason: RedisError) -> bool:
-    """Return True if the error means that the server cannot write now: its memory or disk is full, or it is a replica."""
-    if isinstance(reason, (OutOfMemoryError, ReadOnlyError, ClusterDownError)):
-        return True
-    return str(reason).startswith(("MISCONF", "NOREPLICAS", "OOM"))
 
 
 queue_errors: tuple[type[Exception], ...] = (Disconnected, TooLate, OSError, RedisError)
@@ -283,6 +331,12 @@ def answers(url: str) -> bool:
         client.close()
 
 
+def _memory(client: Any) -> int:
+    found = client.execute_command("MEMORY", "STATS")
+    fields = found if isinstance(found, dict) else dict(zip(found[::2], found[1::2], strict=True))
+    return int(fields[b"total.allocated"])
+
+
 def configure(url: str, setting: str, value: str) -> bool:
     """Change a setting of a running server. Return False if it does not answer. `url`: for its keeper."""
     client = _impatient(url)
@@ -300,12 +354,12 @@ def load_library(url: str, renamed: Mapping[str, str], cluster: bool = False, al
     `url`: for the keeper. `renamed`: the new names of commands. `alone`: remove the functions of other versions. Raises StoreUnavailable,
     StoreRefused.
     """
-    client: Any = _Cluster.from_url(url, legacy_responses=False, driver_info=_DRIVER) if cluster else _impatient(url)
-    try:
-        with _translated():
+    with _translated():
+        client: Any = _joined(url) if cluster else _impatient(url)
+        try:
             return _load_library(client, cluster, renamed, alone)
-    finally:
-        client.close()
+        finally:
+            client.close()
 
 
 def _load_library(client: Any, cluster: bool, renamed: Mapping[str, str], alone: bool = False) -> bool:

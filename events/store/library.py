@@ -47,9 +47,14 @@ WRITES: Mapping[str, str] = {
 # The rights of the service. It may read everything. No command here disturbs another connection or reveals the names of commands.
 RIGHTS = (
     "resetkeys %R~* resetchannels &* nocommands +@read -@dangerous -@blocking -lcs -pfcount "
-    "+hello +auth +ping +time +client|setinfo +client|setname +subscribe +unsubscribe (~* +fcall +fcall_ro) "
+    "+hello +auth +ping +time +memory|stats +client|setinfo +client|setname +subscribe +unsubscribe (~* +fcall +fcall_ro) "
     + " ".join(f"({patterns} +{command.lower()})" for command, patterns in WRITES.items())
 )
+
+# A server whose memory is full refuses every function that writes, except those that free memory. The function RESERVE has a second name
+# under which it is not refused, for players who resign or leave.
+FREEING = frozenset(("delete_player", "remove", "remove_unstarted", "revoke_key"))
+RESERVE = "append"
 
 _MARK = f"# Warledger, data of format {FORMAT}"
 _CALL = re.compile(r"redis\.p?call\('([A-Z]+)'")
@@ -89,6 +94,11 @@ def script(name: str) -> Script:
     return Script("FCALL" if _writes(_source(name)) else "FCALL_RO", f"{name}_{VERSION}")
 
 
+def with_reserve(script: Script) -> Script:
+    """Return the function of RESERVE that also writes when the memory of the server is full."""
+    return script._replace(function=f"{script.function}_reserve")
+
+
 def code(renamed: Mapping[str, str]) -> str:
     """Return the source of the library for a server with renamed commands."""
     functions = [_function(name, _source(name), renamed) for name in _names()]
@@ -120,11 +130,14 @@ def renames(configuration: str) -> dict[str, str]:
 
 
 def _function(name: str, source: str, renamed: Mapping[str, str]) -> str:
-    flags = "" if _writes(source) else "'no-writes'"
-    return (
-        f"redis.register_function{{function_name='{name}_{VERSION}', flags={{{flags}}}, callback=function(KEYS, ARGV)\n"
-        f"{_with_names(name, source, renamed)}\nend}}"
-    )
+    flag = "" if _writes(source) else "'no-writes'"
+    registered = [(f"{name}_{VERSION}", "'allow-oom'" if name in FREEING else flag)]
+    if name == RESERVE:
+        registered.append((f"{name}_{VERSION}_reserve", "'allow-oom'"))
+    names = [
+        f"redis.register_function{{function_name='{function}', flags={{{flags}}}, callback=do_{name}}}" for function, flags in registered
+    ]
+    return "\n".join([f"local do_{name} = function(KEYS, ARGV)", _with_names(name, source, renamed), "end", *names])
 
 
 def _with_names(name: str, source: str, renamed: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ import structlog
 from events.errors import StoreRefused
 from events.store.client import RedisClient
 from events.store.keys import Keys
-from events.store.library import script
+from events.store.library import script, with_reserve
 from events.store.signing import SigningKeys, signed, stored_secret, verified
 from events.telemetry import metrics
 
@@ -26,6 +26,7 @@ PAGE = 500
 Fields = tuple[bytes, list[bytes]]
 
 _APPEND = script("append")
+_APPEND_WITH_RESERVE = with_reserve(_APPEND)
 _SINCE = script("since")
 _LOAD = script("load")
 _ITEMS = script("items")
@@ -144,11 +145,19 @@ class Log(Protocol):
         """
 
     def append(
-        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
+        self,
+        match: str,
+        expected: int,
+        entries: Sequence[bytes],
+        changes: Changes,
+        claim: Claim | None = None,
+        digest: str = "",
+        reserve: bool = False,
     ) -> Appended | Conflict | Known:
         """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
 
-        `digest`: of the entry at the expected version. If another entry is there now, the conflict has the head -1.
+        `digest`: of the entry at the expected version. If another entry is there now, the conflict has the head -1. `reserve`: append also
+        if the memory of the store is full.
         """
 
     def matches(self) -> Iterator[str]:
@@ -243,7 +252,14 @@ class RedisLog:
         return Since(head, _entries(tail), _known(answer, entries) if answer else None)
 
     def append(
-        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
+        self,
+        match: str,
+        expected: int,
+        entries: Sequence[bytes],
+        changes: Changes,
+        claim: Claim | None = None,
+        digest: str = "",
+        reserve: bool = False,
     ) -> Appended | Conflict | Known:
         """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
 
@@ -271,7 +287,7 @@ class RedisLog:
         if changes.anew or changes.tell:
             change["tell"] = "".join([" *" if changes.anew else "", *[f" {player}" for player in changes.tell]])
         answer = self._client.run(
-            _APPEND,
+            _APPEND_WITH_RESERVE if reserve else _APPEND,
             [self._keys.stream(match)],
             [orjson.dumps(change), mark, changes.standing, snapshot[1] if snapshot else b"", *entries],
         )

@@ -16,6 +16,8 @@ log_late = Gauge("warledger_log_late", "Matches with a leaf that has been due fo
 log_stopped = Gauge("warledger_log_stopped", "1 while the server's log has stopped, because the store does not continue the signed log.")
 cosigned = Counter("warledger_log_cosigned", "Cosignatures of witnesses, by witness.", ["witness"])
 witness_failures = Counter("warledger_log_witness_failures", "Times that a witness did not cosign, by witness.", ["witness"])
+store_memory = Gauge("warledger_store_memory_bytes", "Bytes that the data and the buffers of the store take.")
+store_memory_limit = Gauge("warledger_store_memory_limit_bytes", "Bytes beyond which the store refuses writes; 0 if they are not known.")
 entries_lost = Gauge("warledger_entries_lost", "Entries that the store has lost and no operator has accepted as lost.")
 queue_failures = Counter("warledger_queue_failures", "Times that the queue did not answer. The sweep finds lost work.")
 queue_dropped = Counter("warledger_queue_dropped", "Keys of the queue's server that were dropped because they could not be read.")
@@ -44,6 +46,8 @@ OF_THE_MOMENT = (
     "warledger_log_size",
     "warledger_log_late",
     "warledger_log_stopped",
+    "warledger_store_memory_bytes",
+    "warledger_store_memory_limit_bytes",
 )
 """Gauges that the answering process measures on request."""
 owed_seconds = Histogram(

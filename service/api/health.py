@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import prometheus_client
 from flask import Response
 
 from events.due import KINDS
 from events.errors import StoreUnavailable
-from events.keeping import losses
+from events.keeping import losses, memory
 from events.notary import highwater
 from events.platform import Platform
 from events.store import WrongStore
+from events.store.client import DISK, MEMORY
 from events.telemetry import exposition, metrics
 from events.telemetry.counting import Series
 from games.schema import ids, listing, optional, record, text, whole
@@ -21,6 +24,10 @@ from service.http.keys import ADMIN
 from service.http.problems import CODES, Problem
 from service.http.responses import TEXT, json_response
 
+_FULL = {
+    DISK: "the disk of the store. It is full or cannot be written. Reads are answered",
+    MEMORY: "memory of the store. It is full. Reads are answered, and players can resign and leave",
+}
 OVERDUE_MS = 2000
 LATE_MS = 60_000
 
@@ -36,7 +43,7 @@ def get_readiness(service: Service, call: Call) -> Response:
     """Answer if the store can read and write, and report what it has lost. Raise Problem `not_ready`, which names what is missing."""
     lost = losses.read(service.opened.settings.data)
     try:
-        writes = service.opened.store.can_write()
+        full = service.opened.store.what_is_full()
     except WrongStore as wrong:
         raise Problem("not_ready", what=f"an operator. {wrong}".rstrip(".")) from wrong
     except StoreUnavailable as away:
@@ -44,13 +51,18 @@ def get_readiness(service: Service, call: Call) -> Response:
             raise Problem("not_ready", what=f"an operator. {losses.refusal(lost.refused)}".rstrip(".")) from away
         what = "it is loading its data" if "loading" in away.reason else "it does not answer"
         raise Problem("not_ready", what=f"the store: {what}") from away
-    if not writes:
-        raise Problem("not_ready", what="the disk of the store. It is full or cannot be written. Reads are answered")
+    if full:
+        raise Problem("not_ready", what=_FULL[full])
     service.opened.store.check()
     rules = [{"game": need.game, "revision": need.revision, "matches": need.running} for need in service.rules_missing.known()]
-    found = {"lost": losses.as_json(lost)} if lost else {}
+    found: dict[str, Any] = {"lost": losses.as_json(lost)} if lost else {}
     if stopped := highwater.as_json(service.opened.settings.keys_folder, service.opened.signer.name):
         found["log_stopped"] = stopped
+    limit = service.opened.settings.memory
+    if limit and (used := service.opened.store.client.memory()) >= memory.WARNING * limit:
+        found["memory"] = {"used": used, "limit": limit}
+    if trouble := service.opened.jobs.trouble():
+        found["queue"] = trouble
     return json_response({"status": "ok", **found, **({"rules_missing": rules} if rules else {})})
 
 
@@ -59,6 +71,8 @@ def get_metrics(service: Service, call: Call) -> Response:
     _measure_queues(service.platform)
     metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
     _measure_log(service.platform)
+    metrics.store_memory.set(service.platform.store.client.memory())
+    metrics.store_memory_limit.set(service.platform.settings.memory)
     text = _GATHERED.text(exposition.shared_folder(), _whole if call.caller == ADMIN else for_everybody)
     return Response(text, content_type=prometheus_client.CONTENT_TYPE_LATEST)
 
@@ -131,6 +145,18 @@ READINESS = named(
                     "The log of the server has stopped: the store does not continue what was signed, as after restoring a backup.",
                 )
             ),
+            "memory": optional(
+                record(
+                    {
+                        "used": whole(0, about="How many bytes the store takes."),
+                        "limit": whole(0, about="At how many it refuses writes."),
+                    },
+                    "The memory of the store, from 80 % of its limit on.",
+                )
+            ),
+            "queue": optional(
+                named("QueueTrouble", ids(["memory", "away"], "Why the queue does nothing: its memory is full, or it does not answer."))
+            ),
             "rules_missing": optional(
                 listing(
                     record(
@@ -160,7 +186,8 @@ OPERATIONS = (
     Operation(
         "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
         "503 while the store cannot read and write. The sentence says what the server waits for. A server that has lost entries is ready, "
-        "and reports the loss until an operator accepts it. A server that lacks the rules of some running matches is ready, too.",
+        "and reports the loss until an operator accepts it. A server that lacks the rules of some running matches is ready, too. "
+        "So is one without its queue: people can play, and artificial players wait.",
         problems=("not_ready", "store_away", "store_refused"),
     ),
     Operation(

@@ -19,6 +19,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from service.http.addresses import Addresses, network_of, prefix_of
@@ -29,20 +30,34 @@ SEND_BUFFER = 65_536  # bytes of unread answers that the kernel buffers; it doub
 READ_SECONDS = 30.0  # in this time a client must read READ_BYTES, if so many wait for it
 READ_BYTES = 16_384
 OTHER_FILES = 256  # open files of a web process other than connections of clients
+LEAST = 64  # connections with which it is worth starting
 _TCP_INFO = struct.Struct("=24xI92xQQ8xI")  # unacknowledged segments, bytes acknowledged, bytes received, bytes not sent
 _ENOUGH = 148
 
 _files: dict[str, tuple[int, int]] = {}
 
 
+class TooFewFiles(Exception):
+    """The system allows too few open files. The message is a sentence for the operator."""
+
+
 def allowed(wanted: int) -> int:
-    """Return how many connections a web process can hold: `wanted`, or fewer if the hard limit of open files is too low."""
+    """Return how many connections a web process can hold: `wanted`, or fewer if the hard limit of open files is too low.
+
+    Raise TooFewFiles if not even LEAST fit in.
+    """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if hard == resource.RLIM_INFINITY else max(1, min(wanted, hard - OTHER_FILES))
+    if hard == resource.RLIM_INFINITY or hard >= wanted + OTHER_FILES:
+        return wanted
+    if hard < OTHER_FILES + LEAST:
+        raise TooFewFiles(
+            f"The hard limit of open files is {hard}, and a web process needs at least {OTHER_FILES + LEAST}. Raise it (`ulimit -Hn`)."
+        )
+    return hard - OTHER_FILES
 
 
 def raise_open_files(connections: int) -> None:
-    """Raise the limit of open files, for this process and those that it starts, to what so many connections need."""
+    """Raise the limit of open files, for this process and those that it starts, to what so many connections need. Raise TooFewFiles."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = allowed(connections) + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
@@ -53,6 +68,37 @@ def bound_send_buffer(file: int) -> None:
     """Bound what the kernel keeps for clients of a listening socket who do not read: connections inherit it."""
     with borrowed(file) as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+
+
+class Accepting:
+    """Tells whether a web server still lets in those who wait at its listening socket `file`. Its event loop does that.
+
+    `capacity`: with so many open files the server lets nobody in, as it should.
+    """
+
+    def __init__(self, file: int, capacity: int) -> None:
+        self._file = file
+        self._capacity = capacity
+        self._files: set[Path] = set()
+
+    def goes_on(self) -> bool:
+        """Return False if somebody waits, and nobody was let in since this was last asked. It needs Linux."""
+        if sys.platform != "linux":
+            return True
+        try:
+            with borrowed(self._file) as line:
+                waiting, *_ = _TCP_INFO.unpack(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ENOUGH))
+            before, self._files = self._files, set(_open_files()) if waiting else set()
+        except OSError:  # there are as many open files as can be
+            return True
+        return not waiting or self._files != before or len(self._files) >= self._capacity
+
+
+def _open_files() -> Iterator[Path]:
+    """Yield what each open file of this process is. Each socket has a number of its own. Raise OSError."""
+    for file in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            yield file.readlink()
 
 
 class Progress(NamedTuple):

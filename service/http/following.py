@@ -205,6 +205,14 @@ class Loop:
         self._bell = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._woken = True
+
+    def goes_on(self) -> bool:
+        """Return False if the loop has not woken up since this was last asked. This wakes it up."""
+        went_on = self._woken or self._thread is None
+        self._woken = False
+        self._bell.set()
+        return went_on
 
     def serve(self, follower: Follower, line: Line) -> None:
         """Send a client over a line what it follows, from now on."""
@@ -231,6 +239,7 @@ class Loop:
         while True:
             self._bell.wait(max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None)
             self._bell.clear()
+            self._woken = True
             self.take_round(time.monotonic())
 
     def take_round(self, now: float) -> None:

@@ -29,6 +29,10 @@ from events.lifeline import end_with
 FORKS = sys.platform == "linux"
 BEAT_SECONDS = 1.0
 
+SIGNS: list[Callable[[], bool]] = []
+"""What must go on in this process beside its threads. While one of these returns False, the heart does not beat. Each is asked at every
+beat, waits for nothing and raises nothing."""
+
 _BEATS = struct.Struct("=Q")
 
 
@@ -67,13 +71,14 @@ class Heart:
         return int(_BEATS.unpack_from(self._shared)[0])
 
     def start(self) -> None:
-        """Beat in a thread. The beat stops when the process hangs in code that lets no other thread run."""
+        """Beat in a thread. The beat stops when the process hangs in code that lets no other thread run, and while a sign is missing."""
         _BEATS.pack_into(self._shared, 0, 0)
         threading.Thread(target=self._run, name="heart", daemon=True).start()
 
     def _run(self) -> None:
         while True:
-            _BEATS.pack_into(self._shared, 0, self.beats + 1)
+            if all(sign() for sign in SIGNS):
+                _BEATS.pack_into(self._shared, 0, self.beats + 1)
             time.sleep(BEAT_SECONDS)
 
 

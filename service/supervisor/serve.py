@@ -14,23 +14,19 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 
 from environs import EnvError
 
 from events.accounts import new_admin_key
 from events.due import ADVANCE, DEADLINE, QUICK, SLOW, queue_list
-from events.keeping import aof, embedded, erasing, losses, stand_in
+from events.keeping import embedded, losses, memory
 from events.lifeline import is_alive
 from events.modules import COMPILED, full_name, python_environment, with_compiled
 from events.notary import signer
@@ -38,125 +34,22 @@ from events.platform import check_store
 from events.platform import settings_from_environment as platform_settings
 from events.store import WrongStore
 from events.telemetry import exposition
-from service.http.connections import allowed
+from service.http.connections import TooFewFiles, allowed
 from service.http.settings import ADMIN_KEY, WRONG_ADMIN_KEY, settings_from_environment
-from service.supervisor.forking import FORKS, Errand, prepare
-from service.supervisor.supervision import Bell, Child, Guard, Look, Process, begin_command, child, end, ending, say, start
+from service.supervisor.forking import FORKS, prepare
+from service.supervisor.servers import Disk, Door, Echo, Memory, Sockets, room_of
+from service.supervisor.supervision import Bell, Child, Guard, Look, child, end, ending, say, start
 from service.supervisor.web import BACKLOG
 
-GRACE = 2.0  # seconds for the web and the workers to end
-LAST_GRACE = 0.9  # seconds for the store and the queue, after them
+GRACE = 1.8  # seconds for the web and the workers to end
+LAST_GRACE = 0.8  # seconds for the store and the queue, after them
 TICKS = (0.1, 1.0)  # the least and the most seconds between two looks, unless a signal comes earlier
 POLL = 0.05
-RESERVE = 16_000_000  # bytes of the store's disk that stay free
-FASTEST = 1e9  # bytes a second that the fastest disk writes
 WEB, WORKER, JOURNAL = map(full_name, ("service.supervisor.web", "workers.run", "workers.journal"))
 
 
 class Unable(Exception):
     """The service cannot run. The message is a sentence for the user."""
-
-
-@dataclass
-class Disk:
-    """The disk of the embedded store. While it is full or read-only, the store refuses writes and answers reads from memory.
-
-    The store ends if a write fails nevertheless. While it cannot start again, a stand-in answers reads. Other processes find the socket of
-    either by `link`. Without a link there is no stand-in.
-    """
-
-    data: Path
-    link: Path | None = None
-    room: int = 0
-    writable: bool = True
-    failed: bool = False
-    applied: bool = True
-    due: float = 0.0
-    store: subprocess.Popen[bytes] | None = None
-    substitute: subprocess.Popen[bytes] | None = None
-    place: tuple[int, int] | None = None
-    preparing: Errand | None = None
-    erasing: Errand | None = None
-
-    def look(self) -> None:
-        """Make the store accept or refuse writes, by the free space on its disk. If the store does not answer, try again later."""
-        self.room = room_of(self.data / embedded.STORE)
-        writable = self.room > 0 and not self.failed
-        if writable != self.writable:
-            self.writable, self.applied = writable, False
-            say(
-                "The disk of the store can be written again."
-                if writable
-                else "The disk of the store is full or cannot be written; it refuses writes until that has changed."
-            )
-        if self.preparing is not None and self.preparing.is_done():
-            self.preparing = None
-        if not self.applied and time.monotonic() >= self.due:
-            with contextlib.suppress(OSError):  # the store has never started
-                self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
-            self.due = time.monotonic() + 0.5
-
-    @property
-    def pause(self) -> float:
-        """Seconds until the next look. The fastest disk takes longer than that to fill up."""
-        return self.room / FASTEST if self.applied else 0.0
-
-    def look_closely(self) -> None:
-        """Make the slower checks: whether the disk has failed, can be written again, or was replaced by another one."""
-        self.failed = stand_in.has_failed(self.data / embedded.STORE)
-        if self.store is not None and self._place() not in (None, self.place):  # another disk was mounted in its place
-            self.store.kill()
-        if self.substitute is not None and stand_in.can_write(self.data / embedded.STORE):
-            self.substitute.terminate()
-
-    def begin(self, fsync: str, environment: dict[str, str]) -> Process | None:
-        """Start the store, or a stand-in if the disk cannot be written. If the store has failed, first start the repair of its files."""
-        self.substitute, self.place = None, self._place()
-        if self.link is None or stand_in.can_write(self.data / embedded.STORE):
-            self._lead_to(embedded.socket_of((self.data / embedded.STORE).resolve()))
-            if embedded.has_failed(self.data, embedded.STORE):
-                return begin_command([sys.executable, "-m", aof.__name__, str(self.data / embedded.STORE)], environment, None)
-            self.store = embedded.launch(self.data, embedded.STORE, fsync, self.writable, GRACE / 4, self._prepare).process
-            return self.store
-        say("The disk of the store cannot be written; a copy in memory answers reads.")
-        place = self.link.with_suffix("")
-        self.substitute = stand_in.start(self.data, place)
-        self._lead_to(place / "redis.sock")
-        return self.substitute
-
-    def erase(self) -> None:
-        """Begin to erase what is due, unless the disk is full or a stand-in has replaced the store."""
-        if self.erasing is not None and self.erasing.is_done():
-            self.erasing = None
-        if self.erasing is None and self.writable and self.substitute is None and erasing.is_due(self.data):
-            self.erasing = Errand(partial(erasing.erase, self.data))
-
-    def url(self) -> str:
-        """Return the URL of the store, or of the stand-in."""
-        return f"unix://{self.link}" if self.link else embedded.url_of(self.data, embedded.STORE)
-
-    def close(self) -> None:
-        """Remove the link and the files of the stand-in."""
-        if self.link is not None:
-            shutil.rmtree(self.link.with_suffix(""), ignore_errors=True)
-            self.link.unlink(missing_ok=True)
-
-    def _prepare(self, act: Callable[[], None]) -> None:
-        self.preparing = Errand(act)
-
-    def _place(self) -> tuple[int, int] | None:
-        """Return the device and the inode of the store's folder, or None if the folder is missing."""
-        with contextlib.suppress(OSError):
-            found = (self.data / embedded.STORE).stat()
-            return found.st_dev, found.st_ino
-        return None
-
-    def _lead_to(self, socket: Path) -> None:
-        if self.link is not None:
-            draft = self.link.with_suffix(".new")
-            draft.unlink(missing_ok=True)
-            draft.symlink_to(socket)
-            draft.replace(self.link)
 
 
 class Said:
@@ -181,13 +74,14 @@ def main(arguments: list[str] | None = None) -> int:
     options = parsed(arguments)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
+        if signal.getsignal(number) != signal.SIG_IGN:  # `nohup` ignores SIGHUP
+            signal.signal(number, lambda *_: stop.set())
     servers: list[Child] = []
     children: list[Child] = []
     closed = contextlib.ExitStack()
     try:
         run(options, servers, children, stop, closed)
-    except (Unable, EnvError, embedded.NoServer, signer.KeysUnfit, WrongStore) as reason:
+    except (Unable, EnvError, embedded.NoServer, signer.KeysUnfit, TooFewFiles, WrongStore) as reason:
         say(str(reason))
         return 1
     finally:
@@ -254,16 +148,18 @@ def run(
         with contextlib.suppress(OSError):
             logs.mkdir(mode=0o700, exist_ok=True)
             logs.chmod(0o700)
+    beside = [Look("The losses of the store", Said(options.data).look, every=1.0)]
     disk = None
     if not platform.store_url:
         embedded.binary()
         (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
-        disk = Disk(options.data, link_of(options.data), writable=room_of(options.data / embedded.STORE) > 0)
+        store = options.data / embedded.STORE
+        disk = Disk(options.data, Door.opened(store), writable=room_of(store) > 0)
         closed.callback(disk.close)
-        servers.append(Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"), environment)))
-        servers.append(Child("The queue", partial(begin_queue, options.data)))
-        environment["WARLEDGER_REDIS_URL"] = disk.url()
+        servers += server_children(disk, environment, beside)
+        environment["WARLEDGER_REDIS_URL"] = f"unix://{disk.shown}"
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
+        environment[memory.SETTING] = str(memory.of_store() // memory.MEGABYTE)
         children.append(child("journal", JOURNAL, (), environment, logs))
     bell = Bell()
     for each in servers:
@@ -277,45 +173,34 @@ def run(
     for each in children:
         start(each)
     url = f"http://{shown_host(options.host)}:{port}"
-    beside = [Look("The losses of the store", Said(options.data).look, every=1.0)]
-    if disk is not None:
-        beside += [
-            Look("The disk of the store", disk.look),
-            Look("The kind of disk", disk.look_closely, every=1.0),
-            Look("Erasing", disk.erase, every=1.0),
-        ]
     guard = Guard([*servers, *children], beside)
     wait_for(webs, url, guard, stop)
     if not stop.is_set():
+        closed.callback(withdraw, options.data)  # after everything has ended: a disk may hang
         announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
     while not stop.is_set():
         guard.look()
         least, most = TICKS
         bell.wait(max(least, min(most, guard.pause(), disk.pause if disk is not None else most)))
-    with contextlib.suppress(OSError):
-        (options.data / "serve.json").unlink(missing_ok=True)
 
 
-def room_of(folder: Path) -> int:
-    """Return how many bytes the store may still write to the disk of a folder. It keeps a reserve: the store ends if a write fails."""
-    try:
-        disk = os.statvfs(folder)
-    except OSError:
-        return 0
-    return 0 if disk.f_flag & os.ST_RDONLY else max(0, disk.f_bavail * disk.f_frsize - RESERVE)
-
-
-def link_of(data: Path) -> Path | None:
-    """Return the path of the link to the store's socket. It is on another disk than the store; without one, return None."""
-    folder = stand_in.private_folder()
-    if folder is None or folder.stat().st_dev == data.stat().st_dev:
-        return None
-    return folder / f"{sha256(os.fsencode(data)).hexdigest()[:16]}.sock"
-
-
-def begin_queue(data: Path) -> subprocess.Popen[bytes] | None:
-    """Start the queue. It needs no disk. Return None if it runs and belongs to another process."""
-    return embedded.launch(data, embedded.QUEUE, "off", patience=GRACE / 4).process
+def server_children(disk: Disk, environment: dict[str, str], beside: list[Look]) -> list[Child]:
+    """Return the store and the queue. The queue needs no disk. Add to `beside` what is looked at beside their processes."""
+    socket_of_queue = partial(embedded.socket_of, disk.data / embedded.QUEUE)
+    store = Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"), environment))
+    queue = Child("The queue", lambda: embedded.launch(disk.data, embedded.QUEUE, "off", patience=GRACE / 4).process)
+    store.heart = store_echo = Echo(lambda: disk.shown, lambda: disk.server)
+    queue.heart = queue_echo = Echo(socket_of_queue, lambda: queue.process)
+    sockets = Sockets([(store, lambda: disk.shown if disk.server else disk.data), (queue, socket_of_queue)])
+    beside += [
+        Look("The disk of the store", disk.look),
+        Look("The kind of disk", disk.look_closely, every=1.0),
+        Look("The sockets of the servers", sockets.look, every=1.0),
+        Look("The memory of the store", Memory(store, store_echo, memory.of_store()).look, every=1.0),
+        Look("The memory of the queue", Memory(queue, queue_echo, memory.of_queue(), may_empty=True).look, every=1.0),
+        Look("Erasing", disk.erase, every=1.0),
+    ]
+    return [store, queue]
 
 
 def lock(folder: Path, stop: threading.Event) -> None:
@@ -431,16 +316,18 @@ def admin_key(file: Path) -> str:
 
 
 def wait_for(webs: list[Child], url: str, guard: Guard, stop: threading.Event) -> None:
-    """Wait until the service is ready, and print what it waits for. Raise Unable if a web process ends before it has answered once."""
+    """Wait until the service is ready, and print what it waits for.
+
+    Raise Unable if a web process ends by itself before one has answered. One that was killed is started again.
+    """
     said = "Waiting for the web."
-    processes = [web.process for web in webs]
     while not stop.is_set() and (missing := what_is_missing(url)):
         if missing != said:
             say(missing)
             said = missing
-        for web, process in zip(webs, processes, strict=True):
-            status = process.poll() if process is not None else None
-            if status is not None and said == "Waiting for the web.":
+        for web in webs:
+            status = web.process.poll() if web.process is not None else None
+            if status is not None and status > 0 and said == "Waiting for the web.":
                 raise Unable(f"The {web.name} does not start ({ending(status)}).{end_of(web.log)}")
         guard.look()
         stop.wait(POLL)
@@ -479,6 +366,12 @@ def announce(folder: Path, url: str, key_given: bool) -> None:
     print(f"Data and logs: {folder}")
     print("Admin key:     " + ("as set in WARLEDGER_ADMIN_KEY" if key_given else f"in {folder / 'admin.key'}"))
     print("Ctrl-C stops it.", flush=True)
+
+
+def withdraw(folder: Path) -> None:
+    """Remove the file with the address."""
+    with contextlib.suppress(OSError):
+        (folder / "serve.json").unlink(missing_ok=True)
 
 
 def shown_host(host: str) -> str:

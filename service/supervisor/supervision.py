@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from events.keeping import embedded
 from events.lifeline import end_with
@@ -24,9 +25,18 @@ PROC = Path("/proc")
 STEADY = 10.0
 AGAIN = 1.0  # seconds from a failed check to the next
 LOG_LIMIT = 16_000_000
-HANGS = 20  # seconds without a heartbeat after which a process counts as hanging
+KILLED = 0.5  # seconds in which a killed process has ended
+HANGS = 10  # seconds without a heartbeat after which a process counts as hanging
 
 Process = subprocess.Popen[bytes] | Forked
+
+
+class Beating(Protocol):
+    """A heartbeat."""
+
+    @property
+    def beats(self) -> int:
+        """A count that goes up while all is well."""
 
 
 @dataclass
@@ -34,13 +44,13 @@ class Child:
     """One process of the service: how to start it, and its state since then.
 
     `begin` starts the process. It returns None if the server already runs and belongs to another process. `heart` is the heartbeat of a
-    forked process, `beats` its last count, and `silent` the seconds since the count changed.
+    forked process or a server, `beats` its last count, and `silent` the seconds since the count changed.
     """
 
     name: str
     begin: Callable[[], Process | None]
     log: Path | None = None
-    heart: Heart | None = None
+    heart: Beating | None = None
     process: Process | None = None
     began: float = 0.0
     deaths: int = 0
@@ -290,7 +300,8 @@ def end(children: list[Child], patience: float) -> None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.process.wait(max(0.0, deadline - time.monotonic()))
             group(child, signal.SIGKILL)
-            child.process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it waits for a disk, and ends when that answers
+                child.process.wait(KILLED)
 
 
 def group(child: Child, number: signal.Signals) -> None:

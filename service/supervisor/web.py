@@ -20,18 +20,21 @@ from granian._granian import ListenerSpec, RSGIWorker, SocketHolder, WorkerSigna
 from granian.http import HTTP1Settings
 from granian.log import LogLevels, configure_logging
 
+from events.lifeline import give_way
 from events.modules import full_name
 from events.platform import Platform, open_platform
 from events.timing.pulse import WEB
 from service.app import create_app
 from service.http.addresses import Addresses
-from service.http.connections import Watch, allowed, bound_send_buffer, raise_open_files
+from service.http.connections import Accepting, Watch, allowed, bound_send_buffer, raise_open_files
 from service.http.following import Loop
 from service.http.gateway import Direct, Gateway
 from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, Settings, settings_from_environment
+from service.supervisor.forking import SIGNS
 
 PATIENCE = 30.0  # seconds in which a request must be complete and its answer begin
 SILENCE = 75.0  # seconds without a byte; granian closes an idle connection after 60, and streams send comments
+GIVES_WAY = 200  # when memory is short; workers give way sooner (workers/run.py)
 BACKLOG = 4096  # connections that wait to be accepted
 SPARE_THREADS = 32
 IDLE_THREAD = 30  # seconds after which a thread without work ends
@@ -50,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--application", default=full_name("service.supervisor.web:application"), help="what makes the application, as MODULE:FUNCTION"
     )
     options = parser.parse_args(arguments)
+    give_way(GIVES_WAY)
     settings = settings_from_environment()
     raise_open_files(settings.connections)
     module, _, function = options.application.partition(":")
@@ -101,7 +105,9 @@ def serve(app: Callable[..., Any], settings: Settings, listening: SocketHolder) 
     no_tls: tuple[Any, ...] = False, None, None, None, "tls1.3", None, [], False
     worker: Any = RSGIWorker  # its stub lacks two arguments
     worker = worker(1, (None, listening), None, *of_runtime, *of_python, "1", http1, None, False, None, *no_tls, (None, None))
-    worker.serve_mtr(Gateway(app, Loop()), Direct(), signalled)
+    loop = Loop()
+    SIGNS.extend((loop.goes_on, Accepting(listening.get_fd(), allowed(settings.connections)).goes_on))
+    worker.serve_mtr(Gateway(app, loop), Direct(), signalled)
     while not ended.is_set():
         os.read(ear, 64)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,10 +17,10 @@ from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
 from events.store import Store, library
-from events.store.client import RedisClient, load_library
+from events.store.client import DISK, MEMORY, RedisClient, answers, load_library
 from events.store.heads import MISSED, Lost
 from games.kernel import SYSTEM
-from tests.conftest import ALL_GAMES, Servers
+from tests.conftest import ALL_GAMES, Servers, free_port, within
 from tests.events.keyspace import projections
 
 Begin = Callable[..., str]
@@ -51,7 +53,7 @@ def test_functions_that_the_server_has_lost_are_loaded_again_if_the_user_may(pla
         play.play(platform, match, "one", [ADD])
     assert library.NAME in refused.value.reason
     with pytest.raises(StoreUnavailable):
-        platform.store.can_write()
+        platform.store.what_is_full()
     load_library(embedded.keeper_url(servers.data), embedded.renamed(servers.data))
     assert play.play(platform, match, "one", [ADD]).last == 3
 
@@ -63,7 +65,7 @@ def test_functions_that_a_cluster_has_lost_are_loaded_again_since_the_user_may(s
     assert play.play(spread, match, SYSTEM, [{"type": "advance"}]).last == 2
     with redis.RedisCluster.from_url(cluster_url) as keeper:
         keeper.execute_command("FUNCTION", "FLUSH", target_nodes=redis.RedisCluster.PRIMARIES)
-    assert spread.store.can_write()
+    assert spread.store.what_is_full() == ""
 
 
 def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: Platform, begin: Begin, servers: Servers) -> None:
@@ -82,19 +84,58 @@ def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: P
     assert play.play(platform, match, "one", [ADD]).last == 3
 
 
-@pytest.mark.parametrize("setting", ["min-replicas-to-write", "maxmemory"])
-def test_a_store_that_cannot_write_still_answers_every_read(platform: Platform, begin: Begin, servers: Servers, setting: str) -> None:
+@pytest.mark.parametrize(("setting", "full"), [("min-replicas-to-write", DISK), ("maxmemory", MEMORY)])
+def test_a_store_that_cannot_write_still_answers_every_read(
+    platform: Platform, begin: Begin, servers: Servers, setting: str, full: str
+) -> None:
     match = begin()
     log = platform.store.log
     expected = (log.load(match), log.since(match, 1), list(log.items(match)), log.read(match), log.head(match))
     servers.keeper.config_set(setting, "1")
     try:
-        assert not platform.store.can_write()
+        assert platform.store.what_is_full() == full
         assert (log.load(match), log.since(match, 1), list(log.items(match)), log.read(match), log.head(match)) == expected
         assert audit(platform, match).ok
     finally:
         servers.keeper.config_set(setting, "0")
-    assert platform.store.can_write()
+    assert platform.store.what_is_full() == ""
+
+
+def test_a_store_that_is_busy_with_a_script_is_away_until_that_ends(servers: Servers, platform: Platform) -> None:
+    """Also for who opens the platform meanwhile, as a web process that starts."""
+    servers.keeper.config_set("busy-reply-threshold", "1")
+    with redis.Redis.from_url(embedded.keeper_url(servers.data), socket_timeout=None) as other:
+
+        def spin() -> None:
+            with contextlib.suppress(redis.ResponseError):  # it is killed
+                other.eval("while true do end", 0)
+
+        spinning = threading.Thread(target=spin)
+        spinning.start()
+        within(30, lambda: not answers(servers.store_url))
+        another = open_platform(platform.settings, ALL_GAMES, patient=True)
+        for send in (another.store.check, another.store.what_is_full, lambda: another.store.client.ask("GET", "x")):
+            with pytest.raises(StoreUnavailable, match=r"^The store cannot be reached"):
+                send()
+        servers.keeper.execute_command("SCRIPT", "KILL")
+        spinning.join(30)
+    servers.keeper.config_set("busy-reply-threshold", "5000")
+    another.store.check()
+    assert another.store.what_is_full() == ""
+    another.close()
+
+
+def test_a_cluster_is_found_by_any_of_the_nodes_that_its_url_names_and_by_none_later(cluster_url: str) -> None:
+    nowhere = f"127.0.0.1:{free_port()}"
+    for url in (f"redis://{nowhere},{cluster_url.partition('//')[2]}", f"{cluster_url},{nowhere}"):
+        client = RedisClient(url, cluster=True)
+        assert client.ask("GET", "x") is None
+        client.close()
+    absent = open_platform(Settings(store_url=f"redis://{nowhere}", queue_url=f"redis://{nowhere}", cluster=True), ALL_GAMES, patient=True)
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            absent.store.check()
+    absent.close()
 
 
 def test_an_error_in_a_script_is_not_taken_for_an_unavailable_store(platform: Platform) -> None:
@@ -152,9 +193,9 @@ def test_who_listens_to_a_store_hears_no_more_once_it_is_closed(another_platform
 
 
 def test_only_a_store_that_answers_can_be_pinged(platform: Platform) -> None:
-    assert platform.store.can_write()
+    assert platform.store.what_is_full() == ""
     absent = Store(RedisClient("unix:///nowhere.sock"))
     with pytest.raises(StoreUnavailable) as error:
-        absent.can_write()
+        absent.what_is_full()
     assert (error.value.code, bool(error.value.reason)) == ("store_away", True)
     absent.close()

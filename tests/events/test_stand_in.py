@@ -14,7 +14,7 @@ from events import play, recall
 from events.errors import StoreUnavailable
 from events.keeping import embedded, stand_in
 from events.platform import Platform, Settings, open_platform
-from events.store.client import answers
+from events.store.client import DISK, answers
 from tests.conftest import ALL_GAMES, within
 
 ADD = {"type": "add", "by": 1, "stay": True}
@@ -64,7 +64,7 @@ def test_it_answers_reads_refuses_writes_and_leaves_the_files_of_the_store_as_th
     assert recall.position(platform, match).version == 2
     assert platform.store.log.since(match, 1).head == 2
     assert len(list(platform.store.log.items(match))) == 2
-    assert not platform.store.can_write()
+    assert platform.store.what_is_full() == DISK
     with pytest.raises(StoreUnavailable):
         play.play(platform, match, "one", [ADD])
     process.terminate()

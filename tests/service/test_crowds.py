@@ -384,3 +384,25 @@ def test_the_limit_of_open_files_bounds_the_connections(monkeypatch: pytest.Monk
     assert allowed(100) == 100
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, resource.RLIM_INFINITY))
     assert allowed(8192) == 8192
+    for hard, can in ((320, 64), (319, None)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, hard=hard: (16, hard))
+        if can is None:
+            with pytest.raises(connections.TooFewFiles, match="is 319, and a web process needs at least 320"):
+                allowed(8192)
+        else:
+            assert allowed(8192) == can
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how many wait")
+def test_a_server_that_lets_nobody_in_who_waits_does_not_go_on_unless_it_is_full() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        accepting = connections.Accepting(listener.fileno(), 10_000)
+        full = connections.Accepting(listener.fileno(), 1)
+        assert accepting.goes_on()
+        with socket.create_connection(listener.getsockname()), socket.create_connection(listener.getsockname()):
+            assert [accepting.goes_on() for _ in range(3)] == [True, False, False]
+            assert [full.goes_on() for _ in range(3)] == [True, True, True]
+            with listener.accept()[0]:
+                assert [accepting.goes_on() for _ in range(2)] == [True, False], "one was let in, another waits"
+                with listener.accept()[0]:
+                    assert accepting.goes_on()

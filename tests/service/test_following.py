@@ -319,3 +319,25 @@ def test_a_follower_whose_caller_has_used_too_much_rests(follow: Callable[..., F
     within(20, lambda: len(line.chunks) == 2)
     assert charged[:3] == [0.5, 0.0, 0.0], "it asks again before it goes on"
     assert left == []
+
+
+def test_a_loop_goes_on_unless_a_step_does_not_end(follow: Callable[..., Follower]) -> None:
+    loop, stuck, free = Loop(), threading.Event(), threading.Event()
+    assert [loop.goes_on() for _ in range(3)] == [True] * 3, "it has nothing to do yet"
+
+    def steps(wake: Wake) -> Steps:
+        yield b""
+        yield time.monotonic() + 3600
+        stuck.set()
+        free.wait()
+        yield LONG
+
+    follower = follow(loop, steps, Sent())
+    for _ in range(3):
+        within(5, loop.goes_on)
+    follower.wake()
+    assert stuck.wait(5)
+    within(5, lambda: not loop.goes_on())
+    assert not loop.goes_on()
+    free.set()
+    within(5, loop.goes_on)

@@ -127,11 +127,13 @@ print(threading.active_count())
     assert log.read_text() == "done"
 
 
-def test_a_process_that_hangs_is_killed_and_started_again(log: Path) -> None:
-    """All of its threads stand still, also the one that would say so."""
-    script = """
+@pytest.mark.parametrize("how", ["hang", "miss"])
+def test_a_process_that_hangs_is_killed_and_started_again(log: Path, how: str) -> None:
+    """All of its threads stand still, also the one that would say so. Or something that must go on does not."""
+    script = f"""
+how = "{how}"
 supervision.HANGS = 3
-child = supervision.child("log", "tests.service.forked", ["hang"], environment, log.parent)
+child = supervision.child("log", "tests.service.forked", [how], environment, log.parent)
 guard = supervision.Guard([child])
 supervision.start(child)
 first = child.process.pid
@@ -143,7 +145,7 @@ supervision.end([child], 0.1)
 """
     log = log.with_suffix(".log")
     assert run(log, script).startswith("1\n")
-    assert [each["arguments"] for each in found(log)] in ([["hang"]], [["hang"]] * 2)
+    assert [each["arguments"] for each in found(log)] in ([[how]], [[how]] * 2)
 
 
 def test_a_process_that_goes_on_is_not_taken_for_one_that_hangs(log: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import urllib.error
 import urllib.request
 from email.message import Message
@@ -210,6 +211,20 @@ def test_a_refusal_says_what_is_missing_if_it_can_be_read(body: bytes, monkeypat
 
     monkeypatch.setattr(urllib.request, "urlopen", refuse)
     assert serve.what_is_missing("http://nowhere") == f"Waiting for the {'store' if b'detail' in body else 'web'}."
+
+
+def test_a_web_process_that_is_killed_before_it_has_answered_is_waited_for_and_one_that_ends_by_itself_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    children, missing = Children(), ["Waiting for the web."] * 2 + [""]
+    monkeypatch.setattr(serve, "what_is_missing", lambda _: missing.pop(0))
+    children.first.status = -signal.SIGKILL
+    serve.wait_for(children.all, "http://nowhere", Guard(children.all), threading.Event())
+    assert (missing, children.begun) == ([], ["first"])
+    missing[:] = ["Waiting for the web."]
+    children.second.status = 1
+    with pytest.raises(serve.Unable, match=r"The second does not start \(status 1\)\."):
+        serve.wait_for(children.all, "http://nowhere", Guard(children.all), threading.Event())
 
 
 def test_every_child_is_told_to_end_though_one_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:

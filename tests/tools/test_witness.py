@@ -21,7 +21,7 @@ from evidence.checkpoints import Checkpoint
 from evidence.cosigning import Request
 from evidence.notes import COSIGNATURE, SigningKey, parse
 from evidence.tiles import WIDTH
-from tests.conftest import _free_port, within
+from tests.conftest import free_port, within
 from tools import witness
 from tools.witness import Forked, Older, Server, State, Unable, Watch, main, witness_app
 
@@ -246,7 +246,7 @@ def test_the_command_says_what_it_finds_and_ends_with_1_for_a_fork(
 
 
 def test_a_witness_is_served_by_a_command(tmp_path: Path) -> None:
-    port, log = _free_port(), Log(700)
+    port, log = free_port(), Log(700)
     command = [sys.executable, "-m", "tools.witness", "serve", "--port", str(port), "--state", str(tmp_path), "--log", LOG.verifier.vkey]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:

@@ -19,7 +19,7 @@ from events.keeping import embedded
 from games.choices import complete
 from table.rules import is_table_action
 from tests.whole.conftest import Client, until
-from tests.whole.test_serve import part
+from tests.whole.faults import part
 from tools import private
 from tools.processes import Process, family
 

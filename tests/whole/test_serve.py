@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import re
+import resource
 import shutil
 import signal
 import socket
 import stat
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import redis
@@ -27,88 +25,13 @@ from events.keeping import embedded
 from events.modules import python_environment
 from events.store import library
 from events.telemetry.exposition import EVERY
-from games import GAMES
-from games.choices import complete
-from service.supervisor.serve import room_of
+from service.supervisor.servers import room_of
 from service.supervisor.supervision import output_of, turn_over
 from tests.conftest import Servers
 from tests.whole.conftest import Client, kill, until
+from tests.whole.faults import LINUX, PARTS, RECOVERY, Playing, answer, check, part, serve, victims_of
 from tools import private
-from tools.client import in_the_game
-from tools.processes import Process, family, lives
-
-PARTS = {
-    "the_store": embedded.STORE,
-    "the_queue": embedded.QUEUE,
-    "the_web": "service.supervisor.web",
-    "one_web_process": "service.supervisor.web",
-    "a_worker": "workers.run",
-}
-RECOVERY = 10.0
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
-
-
-class Playing(threading.Thread):
-    """A player who creates matches and plays without end, and records every action that the service has acknowledged."""
-
-    def __init__(self, url: str, seed: int) -> None:
-        super().__init__(daemon=True)
-        self.client = Client(url)
-        self.dice = random.Random(seed)
-        self.acknowledged: dict[tuple[str, int], dict[str, Any]] = {}
-        self.enough = threading.Event()
-        self.pause = 0.0  # seconds between two actions
-        self.failed: str | None = None
-
-    def run(self) -> None:
-        """Play until `enough` is set."""
-        try:
-            while not self.enough.is_set():
-                self.play_one()
-        except (AssertionError, requests.RequestException) as reason:
-            self.failed = repr(reason)
-
-    def play_one(self) -> None:
-        """Play up to 40 actions of a match against itself."""
-        match = self.client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
-        self.acknowledged[(match, 1)] = {"type": "create_match"}
-        for number in range(40):
-            choices = until(lambda: in_the_game(self.client.insist("GET", f"/v1/matches/{match}/choices")["choices"]), RECOVERY)
-            choice = self.dice.choice(choices)
-            action = complete(choice["action"], choice.get("choose", {}), self.dice.randrange)
-            # The same key for every attempt: an attempt whose answer was lost must not be carried out twice.
-            answer = self.client.insist("POST", f"/v1/matches/{match}/actions", action, {"Idempotency-Key": f"{match}-{number}"})
-            self.acknowledged[(match, answer["version"])] = action
-            if self.enough.wait(self.pause) or answer["outcome"] is not None:
-                return
-
-
-def check(client: Client, acknowledged: dict[tuple[str, int], dict[str, Any]]) -> None:
-    """Check that every acknowledged action is in the entries exactly once."""
-    assert acknowledged
-    for match in {match for match, _ in acknowledged}:
-        entries = client.insist("GET", f"/v1/matches/{match}/entries?limit=500")["entries"]
-        assert [entry["version"] for entry in entries] == list(range(1, len(entries) + 1))
-        stored = {entry["version"]: entry["action"] for entry in entries}
-        for (where, version), action in acknowledged.items():
-            if where == match:
-                assert stored[version]["type"] == action["type"], (match, version)
-        own = [entry for entry in entries if entry["actor"] in GAMES["war"].seats.ids]
-        assert len(own) <= sum(where == match for where, _ in acknowledged), "an action was carried out twice"
-
-
-def part(place: private.Place, name: str) -> list[Process]:
-    """Return the processes of a part."""
-    mark = PARTS[name]
-    if mark in (embedded.STORE, embedded.QUEUE):
-        mark = str(embedded.socket_of(place.data.resolve() / mark))
-    return [process for process in family(place.process.pid) if mark in process.command]
-
-
-def victims_of(place: private.Place, name: str) -> list[int]:
-    """Return the numbers of the processes to kill of a part: all of the web, and one of every other part."""
-    found = [process.number for process in part(place, name)]
-    return found if name == "the_web" else found[:1]
+from tools.processes import family, lives
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +94,22 @@ def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: 
     assert player.failed is None
     check(player.client, player.acknowledged)
     until(lambda: len(part(place, name)) >= size, RECOVERY, f"{name} is not all there again")
+
+
+@pytest.mark.parametrize("name", [pytest.param("the_store", marks=pytest.mark.soak), "the_queue"])
+def test_a_server_whose_socket_is_deleted_is_started_again_within_ten_seconds(name: str, lasting: private.Place) -> None:
+    player = Playing(lasting.url, 9)
+    player.start()
+    until(lambda: len(player.acknowledged) > 10)
+    old, socket_ = victims_of(lasting, name), lasting.data / PARTS[name] / "redis.sock"
+    socket_.unlink()
+    until(lambda: socket_.exists() and victims_of(lasting, name) not in ([], old), RECOVERY, f"{name} has no socket")
+    before = len(player.acknowledged)
+    until(lambda: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
+    player.enough.set()
+    player.join(30)
+    assert player.failed is None
+    check(player.client, player.acknowledged)
 
 
 def is_free(url: str) -> bool:
@@ -284,17 +223,6 @@ def loads(place: private.Place) -> bool:
     """Return True if the service says that it waits for the store to load."""
     said = answer(place, "/readyz")
     return said.status_code == 503 and "it is loading its data" in said.json()["detail"]
-
-
-def answer(place: private.Place, path: str) -> requests.Response:
-    """Return the answer to a request without a key. A web process that has just been killed gives an empty 503."""
-    try:
-        return requests.get(place.url + path, timeout=15)
-    except requests.RequestException:
-        nothing = requests.Response()
-        nothing.status_code = 503
-        nothing._content = b'{"detail": ""}'
-        return nothing
 
 
 def kill_the_store(place: private.Place) -> None:
@@ -611,6 +539,20 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.parametrize("files", [16, 256])
+def test_too_few_open_files_prevent_a_start_with_a_sentence(files: int, tmp_path: Path) -> None:
+    ended = serve("--port", "0", "--data", str(tmp_path), before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+    said = f"The hard limit of open files is {files}, and a web process needs at least 320. Raise it (`ulimit -Hn`).\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", said)
+
+
+def test_what_a_restore_has_put_there_in_part_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / embedded.PLACING).mkdir()
+    ended = serve("--port", "0", "--data", str(tmp_path))
+    assert (ended.returncode, ended.stderr.strip()) == (1, f"a restore into {tmp_path} was interrupted; run it again, with --replace")
+    assert not (tmp_path / embedded.STORE).exists()
+
+
 def test_the_admin_key_makes_referees_and_only_its_owner_can_read_it(lasting: private.Place) -> None:
     assert lasting.admin_key.startswith("wl_")  # never with a dash, as an option would
     assert stat.S_IMODE((lasting.data / "admin.key").stat().st_mode) == 0o600
@@ -648,9 +590,3 @@ def test_only_their_owner_can_read_logs(lasting: private.Place, tmp_path: Path) 
     open_to_all.touch(0o666)
     os.close(output_of(open_to_all)[0])
     assert stat.S_IMODE(open_to_all.stat().st_mode) == 0o600
-
-
-def serve(*options: str) -> subprocess.CompletedProcess[str]:
-    """Run a `serve` that is expected to end by itself."""
-    command = [sys.executable, "-m", "service.supervisor.serve", *options]
-    return subprocess.run(command, cwd=private.ROOT, capture_output=True, text=True, timeout=60)
