@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 import redis
+from environs import EnvError
 
 from events import accounts, lists, play, recall
 from events.audit import audit
 from events.errors import StoreRefused, StoreUnavailable
 from events.keeping import embedded
-from events.platform import Platform, Settings, open_platform
+from events.platform import Platform, Settings, open_platform, settings_from_environment
 from events.rebuild import rebuild
 from events.store import Store, library
 from events.store.client import DISK, MEMORY, RedisClient, answers, load_library
@@ -136,6 +137,14 @@ def test_a_cluster_is_found_by_any_of_the_nodes_that_its_url_names_and_by_none_l
         with pytest.raises(StoreUnavailable):
             absent.store.check()
     absent.close()
+
+
+def test_only_a_cluster_has_several_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLEDGER_REDIS_URL", "redis://a:1,b:2")
+    with pytest.raises(EnvError, match="only a cluster"):
+        settings_from_environment()
+    monkeypatch.setenv("WARLEDGER_CLUSTER", "1")
+    assert settings_from_environment().store_url == "redis://a:1,b:2"
 
 
 def test_an_error_in_a_script_is_not_taken_for_an_unavailable_store(platform: Platform) -> None:

