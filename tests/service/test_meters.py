@@ -97,6 +97,17 @@ def test_processes_learn_what_others_have_counted(clock: Clock, counters: Counte
     assert allowed(here, "ada", 100) == 4
 
 
+def test_a_wall_clock_that_is_set_back_keeps_nobody_out(counters: Counters, servers: Servers) -> None:
+    hour = 3_600_000
+    counters.add([Addition("tries:ada", 5.0)])
+    wall, behind = servers.queue.get("{limits}:clock").split()  # what is stored becomes what had been stored an hour later
+    servers.queue.set("{limits}:clock", f"{float(wall) + hour} {float(behind)}")
+    servers.queue.set("{limits}:tries:ada", float(servers.queue.get("{limits}:tries:ada")) + hour)
+    for _ in range(2):
+        ((held),) = counters.add([Addition("tries:ada", 0.0)]) or []
+        assert held[1] == pytest.approx(5.0, abs=0.5)
+
+
 def test_what_was_counted_during_a_settlement_is_not_lost(clock: Clock, counters: Counters, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = meter(clock, counters)
     allowed(tries, "ada", 10)
@@ -131,7 +142,7 @@ def test_without_the_server_each_process_counts_alone_and_tells_later(clock: Clo
     assert tries.spend("ada") < 0
     tries._counters = counters
     tries.settle()
-    assert servers.queue.keys("{limits}*") == [b"{limits}:tries:ada"]
+    assert servers.queue.keys("{limits}:tries*") == [b"{limits}:tries:ada"]
     assert 0 < servers.queue.pttl("{limits}:tries:ada") <= 10_001
 
 
