@@ -26,6 +26,7 @@ from events.store.accounts import Result, Signer, StoredKey
 from events.timing.clock import wall_time
 from games import patterns
 from games.kernel import Refused
+from table.results import PLAYED, RESULTS
 from table.state import kept_seats
 
 ROLES = ("player", "referee", "admin")
@@ -199,14 +200,15 @@ def delete(platform: Platform, id: str, signer: Signer) -> None:
 
 
 def finished(platform: Platform, id: str) -> dict[str, dict[str, int]]:
-    """Return how many matches of each game a player has finished and won. Games without any are left out.
+    """Return how the matches of each game ended that a player has finished (table.results.RESULTS). Games without any are left out.
 
     Raises StoreUnavailable.
     """
-    games = list(platform.games)
-    sizes = platform.store.lists.sizes([f"{what}:{id}:{game}" for what in ("over", "won") for game in games])
-    pairs = zip(games, sizes[: len(games)], sizes[len(games) :], strict=True)
-    return {game: {"matches": matches, "won": won} for game, matches, won in pairs if matches}
+    asked = [(game, what) for game in platform.games for what in RESULTS]
+    found: dict[str, dict[str, int]] = {}
+    for (game, what), size in zip(asked, platform.store.lists.sizes([f"{what}:{id}:{game}" for game, what in asked]), strict=True):
+        found.setdefault(game, {})["matches" if what == PLAYED else what] = size
+    return {game: counts for game, counts in found.items() if any(counts.values())}
 
 
 def _leave_open_seats(platform: Platform, id: str) -> None:

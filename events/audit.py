@@ -14,7 +14,7 @@ from events.keeping import losses
 from events.notary import server_log_audit
 from events.platform import Platform
 from events.snapshots import pack
-from events.standings import OF_PLAYER, OF_RESULTS, indexes
+from events.standings import OF_PLAYER, indexes
 from events.standings import stored as stored_standing
 from events.store.projections import Listed, Stored
 from events.store.signing import signing_key, verified
@@ -23,6 +23,7 @@ from record.entries import canonical
 from record.positions import Position
 from record.trail import Report, Trail, Watch, blind_from, revealed
 from table.data import MOST_DISPUTES
+from table.results import RESULTS
 from table.state import OPEN
 
 STATUSES = ("open", "playing", "over", "closed")
@@ -102,9 +103,9 @@ def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
         *(name for status in STATUSES for name in (f"status:{status}", f"game:{position.game}:{status}")),
         *(f"game:{game}" for game in platform.games),
         *(f"{kind}:{player}" for kind in OF_PLAYER for player in players),
-        *(f"{kind}:{player}:{position.game}" for kind in OF_RESULTS for player in players),
+        *(f"{kind}:{player}:{position.game}" for kind in RESULTS for player in players),
     }
-    targets = ("", *position.document["seats"], *(str(number) for number in range(1, MOST_DISPUTES + 1)))
+    targets = ("", *position.document["seats"], *(str(number) for number in range(1, MOST_DISPUTES * len(position.roster) + 1)))
     due = {f"{kind}|{position.match}|{target}" for kind in KINDS for target in targets}
     return Listed(names | suspected.indexes, due | suspected.due)
 

@@ -61,4 +61,4 @@ def settled(platform: Platform, now: int) -> int:
 
 
 def _next(position: Position) -> tuple[int, Action] | None:
-    return next_deed(position.table, position.document["outcome"] is not None, position.at)
+    return next_deed(position.table, position.document, position.at, position.played)

@@ -128,7 +128,7 @@ def owed(position: Position) -> tuple[Owed, ...]:
         for number, dispute in enumerate(table["disputes"], 1)
         if not dispute["reported"] and dispute["state"] in UNDECIDED
     ]
-    later = next_deed(table, position.document["outcome"] is not None, position.at)
+    later = next_deed(table, position.document, position.at, position.played)
     if later is not None:
         found.append(Owed(DEADLINE, match, version, "", later[0], creator))
     return tuple(found)

@@ -33,16 +33,17 @@ from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store.log import Appended, Changes, Claim, Conflict, Known
 from events.telemetry import metrics
+from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Refused, no
 from record.allowances import WINDOW, Turn, turn_of
-from record.dice import commitment, dice_key, join_code, new_secret
+from record.dice import Draws, commitment, dice_key, join_code, new_secret
 from record.entries import START, Entry, NotCanonical, blind_key, canonical, link, parse
 from record.positions import Position, follow
 from record.thoughts import Decision, seed_of, thought_key
 from table import rules as table_rules
 from table.deeds import DEEDS
 from table.rematch import rematch as new_rematch
-from table.session import NewMatch, Origin, Session
+from table.session import NewMatch, Now, Origin, Session
 from table.state import kept_seats, lock_of
 
 LONGEST_LIST = 50
@@ -371,7 +372,9 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
     platform.pulse.take_part()
     now = platform.clock.now()
     expires = now + round(platform.settings.unstarted_days * DAY_MS)
-    session = Session(rules, new=NewMatch(published, lock_of(published, join_code(secret)), expires, origin))
+    dice = dice_key(secret, match, {})
+    new = NewMatch(published, lock_of(published, join_code(secret)), expires, origin)
+    session = Session(rules, new=new, now=Now(chance=Drawn(Draws(dice, 1).number)))
     try:
         action = table_rules.carry_out(session, player, action)
         canonical([action, session.events])
@@ -397,7 +400,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
             raise Reused
         metrics.repeats.inc()
         return follow(recall.folding(platform, rules.id, made.revision), None, made)
-    platform.cache.put(Cached(first, secret, dice_key(secret, match, {}), blind))
+    platform.cache.put(Cached(first, secret, dice, blind))
     announce(platform, first, 1, works)
     return first
 

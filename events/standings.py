@@ -14,7 +14,8 @@ from table.clocks import deadline_of, only_clocks_differ
 from table.clocks import deadlines as clocks_that_run
 from table.data import POLICY
 from table.document import Table
-from table.state import APPEALED, UNDECIDED, is_practice, kept_seats, removal
+from table.results import results_of
+from table.state import APPEALED, UNDECIDED, kept_seats, removal
 from table.state import OPEN as OPEN_DISPUTE
 
 Standing = dict[str, Any]
@@ -55,7 +56,6 @@ OF_PLAYER = (
     *(SHORT, FORKED, DISPUTING),
     *(f"{OWN}:{kind}" for kind in ("player", "acts", ASKED, OFFERED)),
 )
-OF_RESULTS = ("over", "won")
 
 
 def standing(position: Position) -> Standing:
@@ -68,11 +68,12 @@ def standing(position: Position) -> Standing:
         "created": position.created,
         "creator": table["creator"],
         "rematch_of": table["rematch_of"],
-        "practice": is_practice(table),
+        "practice": table["practice"],
         "origin": table["origin"],
         "clock": table["clock"],
         "time_out": table["time_out"] or None,
         "spectators": table["spectators"],
+        "dispute_days": table["dispute_days"],
         "revision": position.revision,
         "options": document["options"],
         "order": document["seats"],
@@ -84,11 +85,18 @@ def standing(position: Position) -> Standing:
         "phase": document["phase"],
         "active": document["active"],
         "to_act": position.to_act,
-        "outcome": document["outcome"],
+        "outcome": outcome(position),
         "commitment": table["commitment"],
         "secret": position.secret,
         **at_table(table),
     }
+
+
+def outcome(position: Position) -> dict[str, Any] | None:
+    """Return the outcome of a match, with what a ruling after the end says of it (TBL-DIS-03); None while the match goes on."""
+    found: dict[str, Any] | None = position.document["outcome"]
+    overruled = position.table["overruled"]
+    return found if found is None or overruled is None else {**found, "overruled": overruled}
 
 
 def at_table(table: Table) -> dict[str, Any]:
@@ -99,6 +107,7 @@ def at_table(table: Table) -> dict[str, Any]:
         "offers_made": table["offered"],
         "votes": table["votes"],
         "substitutes": table["substitutes"],
+        "held": table["held"],
         "handovers": table["handovers"],
         "paused_until": table["paused_until"],
         "disputes": table["disputes"],
@@ -186,7 +195,7 @@ def _names(position: Position) -> set[str]:
         f"status:{position.status}",
         f"game:{position.game}",
         f"game:{position.game}:{position.status}",
-        *(["practice:true"] if is_practice(position.table) else []),
+        *(["practice:true"] if position.table["practice"] else []),
         *(f"player:{occupant['player']}" for occupant in roster.values() if "player" in occupant),
         *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
         *_results(position),
@@ -229,7 +238,7 @@ def _counted(position: Position) -> Iterator[str]:
     if position.ended:
         return
     yield f"{UNFINISHED}:{creator}"
-    if is_practice(position.table):
+    if position.table["practice"]:
         yield f"{FORKED}:{creator}"
     if is_short(position.table["clock"], position.table["time_out"]):
         yield f"{SHORT}:{creator}"
@@ -248,18 +257,13 @@ def is_short(clock: Mapping[str, Any], time_out: Mapping[str, Any]) -> bool:
 
 
 def _results(position: Position) -> Iterator[str]:
-    """Yield the indexes that player profiles count: finished and won matches, by player and game.
-
-    Practice does not count (TBL-FRK-03).
-    """
-    outcome = position.document["outcome"]
-    if outcome is None or is_practice(position.table):
+    """Yield the indexes that player profiles count, by player and game (TBL-RES-03)."""
+    ended = position.document["outcome"]
+    if ended is None or position.table["practice"]:
         return
     for seat, occupant in position.roster.items():
         if "player" in occupant:
-            yield f"over:{occupant['player']}:{position.game}"
-            if seat in outcome["winners"]:
-                yield f"won:{occupant['player']}:{position.game}"
+            yield from (f"{what}:{occupant['player']}:{position.game}" for what in results_of(position.table, ended, seat))
 
 
 def changes(before: Position | None, after: Position, works: Iterable[Owed]) -> Changes:

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 SECOND, HOUR, DAY = 1000, 3_600_000, 86_400_000
-RETURNING = 60_000  # the least bank of a player who returns to a seat or takes it over
-AT_TABLE = ("resign", "return", "hand_over", "offer", "accept", "decline", "vote")  # actions of seats that do not belong to the game
+OF_DISPUTES = ("dispute", "withdraw_dispute", "state_side", "accept_ruling", "appeal")
+AT_TABLE = ("resign", "return", "hand_over", "offer", "accept", "decline", "vote", "claim", *OF_DISPUTES)
+"""The actions of seats that do not belong to the game."""
 
 Clocks = dict[str, dict[str, int | None]]
 
@@ -36,7 +37,10 @@ class Match:
         self.start: int = {"bank": SECOND * clock.get("seconds", 0), "days": DAY * clock.get("vacation_days", 0)}.get(self.kind, 0)
         self.gain: int = SECOND * clock.get("increment", 0)
         self.players = {seat for seat, who in created["roster"].items() if "player" in who}
-        self.runs, self.paused = False, False
+        self.runs, self.paused, self.frozen = False, False, False
+        self.raised: dict[int, str] = {}  # by the number of a dispute, the seat that raised it
+        self.freezing: set[int] = set()  # the disputes that freeze the match
+        self.disputing: dict[int, str] = {}  # by the number of a dispute, the seat whose clock it does not stop
         self.substituted: set[str] = set()  # seats that an artificial player plays until their owners return
         self.voted: set[str] = set()  # seats about which the others vote
         self.to_act: list[str] = []
@@ -62,7 +66,7 @@ class Match:
             end = entry["at"] if own else self.now
             anew = any(event["type"] == "time_ran_out" and event["seat"] == seat for event in entry["events"])
             ends = seat in awaited and (not self.awaited(seat) or anew or (own and self.kind == "per_action"))
-            goes_on = self.awaited(seat) and not self.paused
+            goes_on = self.awaited(seat) and not self.paused and (not self.frozen or seat in self.disputing.values())
             if seat in self.since and (ends or not goes_on):
                 self.used[seat] += end - self.since.pop(seat)
             if ends:
@@ -93,8 +97,30 @@ class Match:
                 self.used, self.late = dict.fromkeys(self.players, 0), dict.fromkeys(self.players, 0)
         elif kind in ("match_paused", "match_resumed"):
             self.paused = kind == "match_paused"
+        elif kind in ("match_frozen", "match_unfrozen"):
+            self.frozen = kind == "match_frozen"
+        elif "dispute" in event and kind != "match_created":
+            self._fold_dispute(event, kind)
         else:
             self._fold_time(event, kind, seat)
+
+    def _fold_dispute(self, event: dict[str, Any], kind: str) -> None:
+        """Read an event of a dispute: who disputes keeps its clock running until a referee takes the case, and may get its time back."""
+        number = event["dispute"]
+        if kind == "dispute_opened":
+            self.raised[number] = event["seat"]
+            if "freezes" in event:
+                self.disputing[number] = event["seat"]
+                self.freezing.add(number)
+        elif kind in ("dispute_taken", "dispute_withdrawn", "freeze_ended"):
+            self.disputing.pop(number, None)
+        if kind == "freeze_ended":
+            self.freezing.discard(number)
+        if kind == "dispute_ruled" and "left" in event:
+            seat = self.raised[number]
+            self.bank[seat], self.used[seat] = event["left"]["bank"], self.free - event["left"]["free"]
+            if number in self.freezing:
+                self.since.pop(seat, None)
 
     def _fold_time(self, event: dict[str, Any], kind: str, seat: str) -> None:
         """Read an event about the time of a seat, or about who plays it."""
@@ -112,10 +138,8 @@ class Match:
         elif kind in ("seat_returned", "seat_handed_over"):
             self.substituted.discard(seat)
             self.voted.discard(seat)
-            if kind == "seat_handed_over" and seat in self.late:
-                self.late[seat] = 0
-            if self.kind == "bank":
-                self.bank[seat] = max(self.bank[seat], min(RETURNING, self.start))
+            if "refill" in event:
+                self.bank[seat] = event["refill"]["bank"] + max(0, self.used[seat] - self.free)
         elif kind in ("seat_resigned", "seat_forfeited"):
             self.substituted.discard(seat)
             self.voted.discard(seat)

@@ -27,10 +27,10 @@ SETUP = "setup"
 ROUND_END = "round_end"
 OVER = "over"
 
-RESIGNED, DRAW, VOID, RULING = "resigned", "draw", "void", "ruling"
-SHARED_REASONS = (RESIGNED, DRAW, VOID, RULING)
-"""Why a match of any game may end: all seats but one have left it, the players agree on a draw, it does not count, or a ruling has another
-match go on from an earlier position of it."""
+RESIGNED, FORFEITED, DRAW, VOID, RULING = "resigned", "forfeited", "draw", "void", "ruling"
+SHARED_REASONS = (RESIGNED, FORFEITED, DRAW, VOID, RULING)
+"""Why a match of any game may end: all seats but one have left it, and the last to leave has resigned, or has forfeited by its time; the
+players agree on a draw; it does not count; or by a ruling a seat forfeits, or another match goes on from an earlier position."""
 
 ROUND = whole(1, about="the number of the round, from 1")
 

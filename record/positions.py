@@ -18,6 +18,7 @@ from table.rules import is_table_action
 from table.session import Now, Session, evolve, fold
 from table.state import BLANK, CLOSED, OPEN, STARTED, delay, is_open, is_sealed, seats_of
 
+_PLAYING = frozenset({"seats_filled", "match_resumed", "match_unfrozen"})
 _FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
 
 
@@ -31,6 +32,7 @@ class Position(NamedTuple):
       `finished`: when the match was over, or None. All times are in milliseconds since 1970.
     - `fixed`: nothing before this version can be taken back. At this version the match started, chance was drawn, something hidden was
       shown, a seat left the match, or an earlier document came back (TBL-TBK-02). It is 0 before the start.
+    - `played`: when play last went on: the match started or was no longer paused or frozen, somebody acted in the game, or a seat left it.
     - `begun`: while play is hidden from spectators (TBL-PRV-01), the fields of the position at which play began; else None.
 
     >>> from record.example import POSITIONS
@@ -55,6 +57,7 @@ class Position(NamedTuple):
     secret: str | None
     begun: dict[str, Any] | None = None
     finished: int | None = None
+    played: int = 0
 
     @property
     def game(self) -> str:
@@ -186,6 +189,7 @@ def session_after(
     *,
     role: str | None = None,
     escalation: int = ESCALATION_MS,
+    shown: bool = False,
 ) -> Session:
     """Return the session for an action of the table at a moment after a position (table.session.Now).
 
@@ -200,7 +204,7 @@ def session_after(
     ['blue']
     """
     successor = successor_id(before.match)
-    now = Now(at, before.at, before.version, before.fixed, chance, earlier, role, escalation, before.finished, successor)
+    now = Now(at, before.played, before.version, before.fixed, chance, earlier, role, escalation, before.finished, successor, shown)
     return Session(game, before.table, before.document, now=now)
 
 
@@ -282,10 +286,10 @@ def moved(
     before, old, _ = _documents(position)
     if position is None:
         created = changed = at
-        fixed, finished, begun = 0, None, None
+        fixed, finished, begun, played = 0, None, None, at
     else:
         at, created, changed = max(position.at, at), position.created, position.changed
-        fixed, finished, begun = position.fixed, position.finished, position.begun
+        fixed, finished, begun, played = position.fixed, position.finished, position.begun, position.played
         secret = secret or position.secret
     if table["clocks"]["seats"]:
         was_to_act = old.get("to_act", []) if was_to_act is None else was_to_act
@@ -296,9 +300,13 @@ def moved(
         fixed = version
     if finished is None and document["outcome"] is not None:
         finished = at
+    if not is_table_action(entry.action) or any(event["type"] in _PLAYING or event["type"] in game.facts for event in entry.events):
+        played = at
     rules, revision = entry.rules, entry.revision
     after = Position(
-        entry.match, version, entry.digest, at, created, changed, fixed, revision, rules, table, document, memory, secret, None, finished
+        *(entry.match, version, entry.digest, at, created, changed, fixed, revision, rules, table, document, memory, secret),
+        finished=finished,
+        played=played,
     )
     return after if delay(table) == 0 else _hiding(after, begun)
 

@@ -38,8 +38,9 @@ from table import rules as table_rules
 from table.deeds import CONTINUE, FORK
 from table.document import Table
 from table.rules import follows_the_end, is_table_action
-from table.session import NewMatch, Origin, Session
+from table.session import NewMatch, Now, Origin, Session
 from table.state import BLANK, DISPUTED, PAUSED, STARTED, lock_of
+from table.unseen import seen_by_some
 
 VERIFIED = "verified"
 UNDISCLOSED = "undisclosed"
@@ -279,7 +280,10 @@ class Trail:
         assert published is not None, "the match begins from another one"
         self.origin = VERIFIED
         same = (origin.match, origin.version, origin.digest) == (published["match"], published["version"], published["digest"])
-        if not same or canonical([origin.document, origin.memory]) != canonical([first.document, first.memory]):
+        documents = [origin.document, first.document]
+        if "dispute" in published and origin.game == first.game:
+            documents = [seen_by_some(self._rules_of(first.game), document) for document in documents]
+        if not same or canonical([documents[0], origin.memory]) != canonical([documents[1], first.memory]):
             self.find("origin_differs", "The match does not begin from the position that its origin has at that version.", 1)
 
     def report(self) -> Report:
@@ -417,7 +421,9 @@ class Trail:
             # The hash of the secret and the time to start are taken as published. So is the lock if the secret is not known.
             published, expires = entry.events[0]["commitment"], entry.events[0].get("expires")
             lock = entry.events[0].get("lock", "") if self.secret is None else lock_of(published, join_code(bytes.fromhex(self.secret)))
-            session = Session(game, new=NewMatch(published, lock, expires, _origin(entry)))
+            if self.secret is not None:
+                self._dice = dice_key(bytes.fromhex(self.secret), entry.match, {})
+            session = Session(game, new=NewMatch(published, lock, expires, _origin(entry)), now=Now(chance=self._chance()))
             if session.new.origin is None:
                 action = {**action, "game": game.id}
         else:
@@ -515,7 +521,14 @@ def _origin(first: Entry) -> Origin | None:
     if first.action.get("type") not in (FORK, CONTINUE):
         return None
     created, restored = first.events[0], first.events[1]
-    table: Any = {**BLANK, **{name: created[name] for name in ("creator", "roster", "clock", "time_out", "spectators") if name in created}}
+    table: Any = {
+        **BLANK,
+        **{
+            name: created[name]
+            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice")
+            if name in created
+        },
+    }
     origin = created["origin"]
     return Origin(origin["match"], origin["version"], origin["digest"], restored["document"], restored["memory"], True, table)
 
@@ -525,7 +538,7 @@ def _published(entry: Entry) -> dict[str, Any]:
     for event in entry.events:
         if event["type"] in ("dispute_opened", "ruling_appealed"):
             return {"escalation": event["until"] - entry.at}
-        if event["type"] == "dispute_ruled":
+        if event["type"] in ("dispute_taken", "dispute_ruled"):
             return {"role": event["role"]}
     return {}
 

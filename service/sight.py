@@ -168,14 +168,15 @@ def board(game: Game, position: Position, viewer: str, company: Company) -> list
     return table_board(table_rules.view(position.table, viewer), company.name) + game.board(view_read(game, position, viewer), viewer)
 
 
-def choices(game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:
+def choices(platform: Platform, game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:
     """Return a player's legal choices: those of `seat` in the game, if it must act and has no substitute, then those at the table.
 
     The action of each choice is complete. Choices at the table have the mark `at_table`, so that programs that only play can skip them.
     """
     table, document = position.table, position.document
     listed: list[Choice] = []
-    at_table = table_rules.legal(game, table, document, player)
+    shown = player in table["handovers"].values() and platform.sidelog.saw_hidden(position.match, player)
+    at_table = table_rules.legal(game, table, document, player, shown=shown)
     if seat is not None:
         if seat in position.to_act and seat not in table["substitutes"]:
             listed += map(with_counts, legal(game, document, seat))

@@ -15,11 +15,12 @@ stretch cost nothing, then the bank is used. All kinds of clocks are made of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from table.data import DAY_MS, HOUR_MS, RETURNING_MS, SECOND_MS
 from table.document import Clock, SeatClock, Table
 from table.settings import BANK, DAYS, NONE, PER_ACTION
-from table.state import DISPUTED, PAUSED, STARTED
+from table.state import DISPUTED, OPEN, PAUSED, STARTED
 
 Seat = str
 
@@ -64,7 +65,7 @@ def _after(
     """
     acted = acted and seat not in after["substitutes"]
     awaited = to_act and _is_awaited(after, seat)
-    runs = awaited and after["phase"] == STARTED
+    runs = awaited and (after["phase"] == STARTED or goes_on_disputed(after, seat))
     late = clock["late"]
     kind = after["clock"]["kind"]
     anew = late > before["clocks"]["seats"].get(seat, clock)["late"] or (acted and kind == PER_ACTION)
@@ -91,15 +92,31 @@ def _is_awaited(table: Table, seat: Seat) -> bool:
     return table["phase"] in (STARTED, PAUSED, DISPUTED) and seat not in table["substitutes"] and seat not in table["votes"]
 
 
-def returning(table: Table, seat: Seat) -> SeatClock:
-    """Return the clock of a seat whose player comes to an empty bank: it has a minute, or what the match began with if that is less.
+def goes_on_disputed(table: Table, seat: Seat) -> bool:
+    """Return True if the clock of a seat goes on in a match that is frozen: the seat has disputed, and no referee has taken the case
+    (TBL-DIS-15)."""
+    return (
+        table["phase"] == DISPUTED
+        and table["paused_until"] is None
+        and any(one["seat"] == seat and one["state"] == OPEN and one["freezes"] and one["taken"] is None for one in table["disputes"])
+    )
 
-    (TBL-TIM-05)
+
+def refill(table: Table, seat: Seat, round: int) -> dict[str, Any] | None:
+    """Return how the bank of a seat is refilled for a player who comes to it in a round of the game, or None if it is not (TBL-TIM-11).
+
+    The first time it then holds a minute, or what the match began with if that is less; each later time half as much. It is refilled once
+    a round at most, and only if it holds less.
     """
-    clock = table["clocks"]["seats"][seat]
-    if table["clock"]["kind"] != BANK:
-        return clock
-    return {**clock, "bank": max(clock["bank"], min(RETURNING_MS, _bank(table["clock"])))}
+    clock = table["clocks"]["seats"].get(seat)
+    if clock is None or table["clock"]["kind"] != BANK:
+        return None
+    before = table["refills"].get(seat)
+    if before is not None and before["round"] == round:
+        return None
+    times = 1 if before is None else before["times"] + 1
+    bank = min(RETURNING_MS, _bank(table["clock"])) >> (times - 1)
+    return {"bank": bank, "round": round, "times": times} if bank > clock["bank"] else None
 
 
 def shifted(clock: SeatClock, start: int, end: int) -> SeatClock:
@@ -125,13 +142,12 @@ def deadlines(table: Table) -> dict[Seat, int]:
     }
 
 
-def deadline(table: Table) -> tuple[Seat, int] | None:
-    """Return the earliest deadline, with its seat; among equals the first in alphabetical order. None if no clock runs."""
-    found = deadlines(table)
-    if not found:
-        return None
-    moment, seat = min((moment, seat) for seat, moment in found.items())
-    return seat, moment
+def in_order(table: Table, seats: Sequence[Seat]) -> list[tuple[int, Seat]]:
+    """Return the deadlines of the seats whose clocks run, in the order in which they count: of those at the same moment first that of the
+    seat whose clock has run longer, then that of the first in turn order (TBL-TIM-12). `seats`: all seats, in turn order."""
+    since = {seat: clock["since"] for seat, clock in table["clocks"]["seats"].items()}
+    running = deadlines(table)
+    return sorted(((running[seat], seat) for seat in seats if seat in running), key=lambda one: (one[0], since[one[1]]))
 
 
 def remaining(table: Table, seat: Seat, at: int) -> int:

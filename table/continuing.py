@@ -14,6 +14,7 @@ from table.progress import is_over
 from table.session import BY_SYSTEM, Session, TableDeed, unlisted
 from table.settings import ALL, NONE
 from table.state import DISPUTE_NUMBER, MATCH_ID, NEW, VERSION, is_sealed
+from table.unseen import drawn_anew
 
 CONTINUE = "continue_match"
 
@@ -26,15 +27,19 @@ def continue_match_refusal(session: Session, system: str, action: Action) -> Ref
 def continue_match(session: Session, system: str, action: Action) -> None:
     """Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players.
 
-    The dice and the clocks are new, and everybody plays their own seat (TBL-DIS-13, TBL-CRE-02).
+    The dice and the clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02).
     """
     origin = session.new.origin
     assert origin is not None, "whoever lets a match go on knows where it begins"
     table = origin.table
     named = {"match": origin.match, "version": origin.version, "digest": origin.digest, "dispute": action["dispute"]}
     given: dict[str, Any] = {"clock": table["clock"], "time_out": table["time_out"]} if table["clock"]["kind"] != NONE else {}
+    if len(table["clock"]) > 1:
+        given["clock"] = table["clock"]
     if table["spectators"] != ALL:
         given["spectators"] = table["spectators"]
+    if table["practice"]:
+        given["practice"] = True
     session.emit(
         "match_created",
         game=session.game.id,
@@ -42,9 +47,11 @@ def continue_match(session: Session, system: str, action: Action) -> None:
         commitment=session.new.commitment,
         roster=table["roster"],
         origin=named,
+        dispute_days=table["dispute_days"],
         **given,
     )
-    session.emit(RESTORED, version=origin.version, document=origin.document, memory=origin.memory)
+    document = drawn_anew(session.game, origin.document, session.now.chance, origin.memory)
+    session.emit(RESTORED, version=origin.version, document=document, memory=origin.memory)
     session.emit("seats_filled")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from games.kernel import Action, Refusal, Refused, no
 from games.schema import Shape, always, described, listing, mapping, optional, text
 from table.session import Session, TableDeed, unlisted
-from table.settings import CLOCK_GIVEN, SPECTATORS_GIVEN, TIME_OUT_GIVEN, chosen_settings, settings_refusal
-from table.state import GAME, MATCH_ID, NEW, SEAT, invited_player, occupant, open_seats
+from table.settings import CLOCK_GIVEN, DISPUTE_DAYS, SPECTATORS_GIVEN, TIME_OUT_GIVEN, chosen_settings, settings_refusal, usual_clock
+from table.state import FREE, GAME, MATCH_ID, ME, NEW, SEAT, invited_player, occupant, open_seats
 
 CREATE = "create_match"
 
@@ -35,12 +35,23 @@ def create_match_refusal(session: Session, player: str, action: Action) -> Refus
 def request_refusal(player: str, action: Action) -> Refusal | None:
     """Return why the requests of a new match are refused, or None: its seats or its settings.
 
-    (TBL-CRE-03, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
+    (TBL-CRE-03, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14)
     """
     for seat, seat_request in action["seats"].items():
         if occupant(seat_request, player) is None:
             return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
-    return settings_refusal(action)
+    return settings_refusal(action, usual_clock(_people(player, action)))
+
+
+def _named(player: str, action: Action) -> list[str]:
+    """Return the player for whom each seat is that is requested for one by name, once for each seat (TBL-CRE-03, TBL-INV-01)."""
+    found = [player if seat_request == ME else invited_player(seat_request) for seat_request in action["seats"].values()]
+    return [each for each in found if each is not None]
+
+
+def _people(player: str, action: Action) -> int:
+    """Return how many people may have a seat of a new match (TBL-CLK-09)."""
+    return len(set(_named(player, action))) + list(action["seats"].values()).count(FREE)
 
 
 def create_match(session: Session, player: str, action: Action) -> None:
@@ -56,12 +67,16 @@ def create_match(session: Session, player: str, action: Action) -> None:
 def announce(session: Session, player: str, action: Action, **more: Any) -> None:
     """Publish the roster, the invitations, the commitment, the lock, the time to start and the settings of a new match, and `more`.
 
-    (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
+    It is practice if a player was named for several seats (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01,
+    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14).
     """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
     more |= {"invited": invited or None, "lock": session.new.lock if "code" in action else None, "expires": session.new.expires}
-    given = {name: value for name, value in more.items() if value is not None} | chosen_settings(action)
+    named = _named(player, action)
+    more |= {"practice": True if len(named) > len(set(named)) or "origin" in more else None}
+    given = {name: value for name, value in more.items() if value is not None}
+    given |= chosen_settings(action, usual_clock(_people(player, action)))
     session.emit("match_created", game=session.game.id, creator=player, commitment=session.new.commitment, roster=roster, **given)
 
 
@@ -94,6 +109,7 @@ CREATE_MATCH = TableDeed(
         "clock": optional(CLOCK_GIVEN),
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),
+        "dispute_days": optional(DISPUTE_DAYS),
         "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),
     },
     unlisted,

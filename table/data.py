@@ -36,6 +36,8 @@ HOURS = _bounds(_DATA["clock"]["hours"])
 INCREMENT = _bounds(_DATA["clock"]["increment"])
 DELAY = _bounds(_DATA["clock"]["delay"])
 VACATION_DAYS = _bounds(_DATA["clock"]["vacation_days"])
+CLAIM_DAYS = _bounds(_DATA["clock"]["claim_days"])
+USUAL_HOURS: int = _DATA["clock"]["usual_hours"]
 RETURNING_MS: int = _DATA["clock"]["returning_seconds"] * SECOND_MS
 
 POLICY: str = _DATA["time_out"]["policy"]
@@ -46,11 +48,16 @@ THEN: str = _DATA["time_out"]["then"]
 SPECTATORS_DELAY = _bounds(_DATA["spectators"]["delay"])
 
 MOST_OFFERS: int = _DATA["offers"]["most"]
-PAUSE_MS: int = _DATA["days"]["pause"] * DAY_MS
+PAUSE_HOURS = _bounds(_DATA["pause"]["hours"])
+USUAL_PAUSE_HOURS: int = _DATA["pause"]["hours"]["default"]
+NOTICE_MS: int = _DATA["pause"]["notice_hours"] * HOUR_MS
 VOTE_MS: int = _DATA["days"]["vote"] * DAY_MS
-ABANDONMENT_MS: int = _DATA["days"]["abandonment"] * DAY_MS
+ABANDONMENT_DAYS: int = _DATA["days"]["abandonment"]
+ABANDONMENT_MS = ABANDONMENT_DAYS * DAY_MS
 
-MOST_DISPUTES: int = _DATA["disputes"]["most"]
+MOST_DISPUTES: int = _DATA["disputes"]["most_of_seat"]
+WAIT_DAYS = _bounds(_DATA["disputes"]["wait_days"])
+USUAL_WAIT_DAYS: int = _DATA["disputes"]["wait_days"]["default"]
 LONGEST_TEXT: int = _DATA["disputes"]["text"]
 DISPUTABLE_MS: int = _DATA["disputes"]["after_the_end_days"] * DAY_MS
 APPEAL_MS: int = _DATA["disputes"]["appeal_days"] * DAY_MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from table import disputes
-from table.abandoning import ABANDON
+from table.abandoning import ABANDON, CLAIM
 from table.continuing import BEGIN_CONTINUATION, CONTINUE_MATCH, OPEN_ORIGIN, OPEN_RECORD
 from table.continuing import CONTINUE as CONTINUE
 from table.creating import CREATE, CREATE_MATCH
@@ -40,12 +40,14 @@ DEEDS: Mapping[str, TableDeed] = {
     "accept": ACCEPT,
     "decline": DECLINE,
     "vote": VOTE,
+    "claim": CLAIM,
     "rematch": REMATCH,
     "dispute": disputes.DISPUTE,
     "withdraw_dispute": disputes.WITHDRAW_DISPUTE,
     "state_side": disputes.STATE_SIDE,
     "accept_ruling": disputes.ACCEPT_RULING,
     "appeal": disputes.APPEAL,
+    "take_dispute": disputes.TAKE_DISPUTE,
     "rule_dispute": disputes.RULE_DISPUTE,
     "end_pause": END_PAUSE,
     "time_out": TIME_OUT,
@@ -56,6 +58,7 @@ DEEDS: Mapping[str, TableDeed] = {
     "escalate_dispute": disputes.ESCALATE_DISPUTE,
     "lapse_dispute": disputes.LAPSE_DISPUTE,
     "close_appeal": disputes.CLOSE_APPEAL,
+    "end_freeze": disputes.END_FREEZE,
     "begin_continuation": BEGIN_CONTINUATION,
     "open_record": OPEN_RECORD,
     "open_origin": OPEN_ORIGIN,

@@ -1,12 +1,14 @@
 """Disputes: a seat says that something went wrong, a referee decides, and once more on appeal (DIS).
 
-A dispute is `open` until a referee rules, then `ruled` until the time for an appeal is over, or `appealed` until another referee rules. At
-last it is `settled`: what was ruled has happened. Or it was `withdrawn`, or has `lapsed` because nobody ruled.
+A dispute freezes the match for a while (table/freezing.py). It is `open` until a referee rules, then `ruled` until the time for an appeal
+is over, or `appealed` until another referee rules. At last it is `settled`: what was ruled has happened. Or it was `withdrawn`, or has
+`lapsed` because nobody ruled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from games.kernel import Action, Refusal, no
 from games.lifecycle import RULING
@@ -14,7 +16,8 @@ from games.schema import described, known, optional, whole
 from table import state
 from table.data import APPEAL_MS, DISPUTABLE_MS, LAPSE_MS, MOST_DISPUTES
 from table.document import Dispute
-from table.progress import is_over, leave_game, void
+from table.freezing import clock_now, cost, freezes, patience
+from table.progress import forfeit, is_over, void
 from table.seats import ANY_SEAT
 from table.session import BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed, unlisted
 
@@ -67,14 +70,17 @@ def dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | N
         return no("no_such_past", "TBL-DIS-01", version=action["version"], last=session.now.version)
     if session.now.finished is not None and session.now.at > session.now.finished + DISPUTABLE_MS:
         return no("too_late", "TBL-DIS-03", until=session.now.finished + DISPUTABLE_MS)
-    disputes = session.table["disputes"]
-    if any(one["seat"] == seat and one["state"] in state.UNDECIDED for one in disputes):
+    own = [one["state"] for one in session.table["disputes"] if one["seat"] == seat]
+    if any(each in state.UNDECIDED for each in own):
         return no("already_disputed", "TBL-DIS-04", seat=seat)
-    return no("too_many_disputes", "TBL-DIS-04", limit=MOST_DISPUTES) if len(disputes) >= MOST_DISPUTES else None
+    return no("too_many_disputes", "TBL-DIS-04", seat=seat, limit=MOST_DISPUTES) if len(own) >= MOST_DISPUTES else None
 
 
 def dispute(session: Session, seat: Seat, action: Action) -> None:
-    """Dispute what happened at a version. The match is frozen until the dispute is settled (TBL-DIS-01, TBL-DIS-02, TBL-DIS-11)."""
+    """Dispute what happened at a version. The match may be frozen, but not for ever (TBL-DIS-01, TBL-DIS-02, TBL-DIS-11, TBL-DIS-14,
+    TBL-DIS-15)."""
+    frozen = freezes(session, seat)
+    left = None if frozen is None else clock_now(session, seat)
     session.emit(
         "dispute_opened",
         dispute=len(session.table["disputes"]) + 1,
@@ -83,8 +89,10 @@ def dispute(session: Session, seat: Seat, action: Action) -> None:
         opened=session.now.version + 1,
         text=action["text"],
         until=session.now.at + session.now.escalation,
+        **({} if frozen is None else {"freezes": frozen}),
+        **({} if left is None else {"left": left}),
     )
-    if not is_over(session) and session.table["phase"] != state.DISPUTED:
+    if frozen is not None and session.table["phase"] != state.DISPUTED:
         session.emit("match_frozen", since=session.now.at)
 
 
@@ -107,7 +115,6 @@ def withdraw_dispute_refusal(session: Session, seat: Seat, action: Action) -> Re
 def withdraw_dispute(session: Session, seat: Seat, action: Action) -> None:
     """Withdraw a dispute that nobody has ruled on. The match goes on (TBL-DIS-05)."""
     session.emit("dispute_withdrawn", dispute=action["dispute"])
-    _unfreeze(session)
 
 
 # ---------------------------------------------------------------- sides and the report
@@ -143,8 +150,23 @@ def attach_report(session: Session, system: str, action: Action) -> None:
 # ---------------------------------------------------------------- ruling
 
 
-def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return why a ruling is refused, or None (TBL-DIS-07, TBL-DIS-08, TBL-DIS-10, TBL-DIS-11)."""
+def take_dispute_refusal(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return why taking a case is refused, or None (TBL-DIS-07, TBL-DIS-11, TBL-DIS-15)."""
+    refusal = may_not_rule(session, player, action)
+    if refusal is not None:
+        return refusal
+    one = session.table["disputes"][action["dispute"] - 1]
+    return no("case_taken", "TBL-DIS-15", dispute=action["dispute"]) if one["taken"] is not None else None
+
+
+def take_dispute(session: Session, player: str, action: Action) -> None:
+    """Take a case: the clock of the seat that disputes goes on no longer (TBL-DIS-15)."""
+    one = session.table["disputes"][action["dispute"] - 1]
+    session.emit("dispute_taken", dispute=action["dispute"], referee=player, role=session.now.role, cost=cost(session, one))
+
+
+def may_not_rule(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return why somebody may not rule on a dispute, or None (TBL-DIS-07, TBL-DIS-10, TBL-DIS-11)."""
     if session.now.role is None:
         return no("not_a_referee", "TBL-DIS-07")
     one = find(session, action["dispute"], state.OPEN, state.APPEALED)
@@ -156,6 +178,14 @@ def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refus
         return no("same_referee", "TBL-DIS-10")
     if one["escalated"] and session.now.role != state.ADMIN:
         return no("needs_admin", "TBL-DIS-11")
+    return None
+
+
+def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return why a ruling is refused, or None (TBL-DIS-07, TBL-DIS-08, TBL-DIS-10, TBL-DIS-11)."""
+    refusal = may_not_rule(session, player, action)
+    if refusal is not None:
+        return refusal
     reason = _remedy_reason(session, action)
     return None if reason is None else no("bad_remedy", "TBL-DIS-08", reason=reason)
 
@@ -183,13 +213,30 @@ def _remedy_reason(session: Session, action: Action) -> str | None:
 
 
 def rule_dispute(session: Session, player: str, action: Action) -> None:
-    """Rule on a dispute. A ruling on appeal is final and takes effect at once (TBL-DIS-07, TBL-DIS-08, TBL-DIS-09, TBL-DIS-10)."""
-    final = find(session, action["dispute"], state.APPEALED) is not None
+    """Rule on a dispute. A ruling on appeal is final and takes effect at once (TBL-DIS-07, TBL-DIS-08, TBL-DIS-09, TBL-DIS-10, TBL-DIS-14,
+    TBL-DIS-15)."""
+    one = session.table["disputes"][action["dispute"] - 1]
+    final = one["state"] == state.APPEALED
     given = {name: action[name] for name in ("dispute", "verdict", "remedy", "seat", "version", "text") if name in action}
     until = {} if final else {"until": session.now.at + APPEAL_MS}
-    session.emit("dispute_ruled", referee=player, role=session.now.role, **given, **until)
+    frozen = {"frozen_until": until["until"]} if until and one["freezes"] else {}
+    if one["taken"] is None:
+        take_dispute(session, player, action)
+        one = session.table["disputes"][action["dispute"] - 1]
+    session.emit("dispute_ruled", referee=player, role=session.now.role, **given, **until, **frozen, **_given_back(session, one, action))
     if final:
         _settle(session, action["dispute"])
+
+
+def _given_back(session: Session, one: Dispute, action: Action) -> dict[str, Any]:
+    """Return the field with which a ruling gives the seat that disputes its time back, if the dispute is upheld and has cost it any
+    (TBL-DIS-15)."""
+    kept, now = one["left"], session.table["clocks"]["seats"].get(one["seat"])
+    if action["verdict"] != state.UPHELD or kept is None or now is None:
+        return {}
+    if one["freezes"] is not None:
+        return {"left": kept}
+    return {"left": {"bank": now["bank"] + one["cost"], "free": now["free"]}} if one["cost"] else {}
 
 
 # ---------------------------------------------------------------- accepting a ruling, or appealing
@@ -222,9 +269,11 @@ def appeal_refusal(session: Session, seat: Seat, action: Action) -> Refusal | No
 
 
 def appeal(session: Session, seat: Seat, action: Action) -> None:
-    """Appeal against a ruling, to another referee (TBL-DIS-10, TBL-DIS-11)."""
+    """Appeal against a ruling, to another referee (TBL-DIS-10, TBL-DIS-11, TBL-DIS-14)."""
     until = session.now.at + session.now.escalation
-    session.emit("ruling_appealed", dispute=action["dispute"], seat=seat, text=action["text"], until=until)
+    frozen = session.table["disputes"][action["dispute"] - 1]["freezes"]
+    longer = {} if frozen is None else {"frozen_until": session.now.at + patience(session.table)}
+    session.emit("ruling_appealed", dispute=action["dispute"], seat=seat, text=action["text"], until=until, **longer)
 
 
 # ---------------------------------------------------------------- when time has passed
@@ -253,7 +302,6 @@ def lapse_dispute(session: Session, system: str, action: Action) -> None:
         _settle(session, action["dispute"])
     else:
         session.emit("dispute_lapsed", dispute=action["dispute"])
-        _unfreeze(session)
 
 
 def close_appeal_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -267,6 +315,20 @@ def close_appeal(session: Session, system: str, action: Action) -> None:
     _settle(session, action["dispute"])
 
 
+def end_freeze_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return why letting a match go on is refused, or None (TBL-DIS-14)."""
+    one = find(session, action["dispute"], state.OPEN, state.APPEALED)
+    due = one is not None and one["freezes"] is not None and session.now.at > one["freezes"]["until"]
+    return None if due else no("not_due", "TBL-DIS-14")
+
+
+def end_freeze(session: Session, system: str, action: Action) -> None:
+    """Let a match go on that has waited for a referee long enough. The dispute stays open (TBL-DIS-14).
+
+    What follows is the same as after every action that leaves a freeze without a reason (table.freezing.settle_freezes).
+    """
+
+
 def _is_past(session: Session, one: Dispute) -> bool:
     """Return True if what a dispute waits for has not happened in time."""
     return one["until"] is not None and session.now.at > one["until"]
@@ -278,25 +340,18 @@ def _is_past(session: Session, one: Dispute) -> bool:
 def _settle(session: Session, number: int) -> None:
     """Let the last ruling on a dispute take effect. In a match that is over it only says what holds (TBL-DIS-03, TBL-DIS-08)."""
     session.emit("dispute_settled", dispute=number)
-    _unfreeze(session)
     ruling = session.table["disputes"][number - 1]["rulings"][-1]
     if not is_over(session):
         _EFFECTS[ruling["remedy"]](session, ruling.get("seat", ""), ruling.get("version", 0), number)
-
-
-def _unfreeze(session: Session) -> None:
-    """Let the match go on unless another dispute still freezes it (TBL-DIS-02)."""
-    table = session.table
-    since = table["disputed_since"]
-    if since is not None and not any(one["state"] in state.UNDECIDED for one in table["disputes"]):
-        session.emit("match_unfrozen", frozen=session.now.at - since)
+    elif ruling["remedy"] in (state.VOID_REMEDY, state.FORFEIT_REMEDY):
+        seat = {"seat": ruling["seat"]} if "seat" in ruling else {}
+        session.emit("outcome_overruled", dispute=number, remedy=ruling["remedy"], **seat)
 
 
 def _forfeit(session: Session, seat: Seat, version: int, number: int) -> None:
-    """Take a seat out of play, unless it has left meanwhile (TBL-DIS-08)."""
+    """Take a seat out of play, unless it has left meanwhile. If the match then is over, the outcome says by what (TBL-DIS-08)."""
     if seat in session.playing:
-        session.emit("seat_forfeited", seat=seat)
-        leave_game(session, seat)
+        forfeit(session, seat, RULING)
 
 
 def _play_on(session: Session, seat: Seat, version: int, number: int) -> None:
@@ -339,10 +394,12 @@ RULE_DISPUTE = TableDeed(
     BY_REFEREE,
     after_the_end=True,
 )
+TAKE_DISPUTE = TableDeed(NUMBER, unlisted, take_dispute_refusal, take_dispute, BY_REFEREE, after_the_end=True)
 ACCEPT_RULING = TableDeed(NUMBER, each_dispute("accept_ruling"), accept_ruling_refusal, accept_ruling, BY_SEAT, after_the_end=True)
 APPEAL = TableDeed(TEXTED, unlisted, appeal_refusal, appeal, BY_SEAT, after_the_end=True)
 ESCALATE_DISPUTE = TableDeed(
     NUMBER, each_dispute("escalate_dispute"), escalate_dispute_refusal, escalate_dispute, BY_SYSTEM, after_the_end=True
 )
 LAPSE_DISPUTE = TableDeed(NUMBER, each_dispute("lapse_dispute"), lapse_dispute_refusal, lapse_dispute, BY_SYSTEM, after_the_end=True)
+END_FREEZE = TableDeed(NUMBER, each_dispute("end_freeze"), end_freeze_refusal, end_freeze, BY_SYSTEM)
 CLOSE_APPEAL = TableDeed(NUMBER, each_dispute("close_appeal"), close_appeal_refusal, close_appeal, BY_SYSTEM, after_the_end=True)

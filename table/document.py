@@ -27,6 +27,7 @@ class Clock(TypedDict):
     """The clock of each seat."""
 
     kind: NotRequired[str]
+    claim_days: NotRequired[int]
     seconds: NotRequired[int]
     increment: NotRequired[int]
     delay: NotRequired[int]
@@ -65,11 +66,19 @@ class Clocks(TypedDict):
     seats: dict[str, SeatClock]
 
 
+class Refill(TypedDict):
+    """How a seat got time."""
+
+    round: int
+    times: int
+
+
 class Offer(TypedDict):
     """An open offer."""
 
     by: str
     version: NotRequired[int]
+    hours: NotRequired[int]
     accepted: list[str]
 
 
@@ -90,6 +99,20 @@ class Ruling(TypedDict):
     version: NotRequired[int]
 
 
+class Freezes(TypedDict):
+    """The object at `disputes.*.freezes`."""
+
+    since: int
+    until: int
+
+
+class Left(TypedDict):
+    """The object at `disputes.*.left`."""
+
+    bank: int
+    free: int
+
+
 class Dispute(TypedDict):
     """A dispute."""
 
@@ -104,6 +127,18 @@ class Dispute(TypedDict):
     accepted: list[str]
     appeal: str | None
     until: int | None
+    taken: str | None
+    freezes: Freezes | None
+    left: Left | None
+    cost: int
+
+
+class Overruled(TypedDict):
+    """The object at `overruled`."""
+
+    dispute: int
+    remedy: str
+    seat: NotRequired[str]
 
 
 class Continued(TypedDict):
@@ -132,10 +167,14 @@ class Table(TypedDict):
     clock: Clock
     time_out: TimeOut
     spectators: str | Spectators
+    dispute_days: int
+    practice: bool
     departures: dict[str, int]
     contributions: dict[str, str]
     clocks: Clocks
     substitutes: dict[str, str]
+    held: dict[str, str]
+    refills: dict[str, Refill]
     offers: dict[str, Offer]
     offered: dict[str, int]
     handovers: dict[str, str]
@@ -143,5 +182,7 @@ class Table(TypedDict):
     votes: dict[str, Vote]
     disputes: list[Dispute]
     disputed_since: int | None
+    waited: dict[str, int]
+    overruled: Overruled | None
     former: list[str]
     continued: Continued | None

@@ -7,11 +7,11 @@ from typing import Any
 
 from games.documents import Own
 from games.kernel import Event, Fact
-from games.schema import Fields, described, ids, nullable, optional, veiled, whole
+from games.schema import Fields, always, described, ids, nullable, optional, record, veiled, whole
 from table import state
-from table.clocks import at_start, returning, shifted
+from table.clocks import at_start, shifted
 from table.document import Table
-from table.settings import CLOCK, SPECTATORS, TIME_OUT
+from table.settings import CLOCK, DISPUTE_DAYS, SPECTATORS, TIME_OUT
 
 
 def match_created(table: Table, event: Event, own: Own) -> None:
@@ -29,10 +29,14 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["clock"] = event.get("clock", state.BLANK["clock"]).copy()
     table["time_out"] = event.get("time_out", state.BLANK["time_out"]).copy()
     table["spectators"] = event.get("spectators", state.BLANK["spectators"])
+    table["dispute_days"] = event["dispute_days"]
+    table["practice"] = event.get("practice", False)
     table["departures"] = {}
     table["contributions"] = {}
     table["clocks"] = {"returned": 0, "seats": {}}
     table["substitutes"] = {}
+    table["held"] = {}
+    table["refills"] = {}
     table["offers"] = {}
     table["offered"] = {}
     table["handovers"] = {}
@@ -40,6 +44,8 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["votes"] = {}
     table["disputes"] = []
     table["disputed_since"] = None
+    table["waited"] = {}
+    table["overruled"] = None
     table["former"] = []
     table["continued"] = None
 
@@ -95,19 +101,26 @@ def time_ran_out(table: Table, event: Event, own: Own) -> None:
 
 
 def seat_substituted(table: Table, event: Event, own: Own) -> None:
-    """An artificial player plays the seat, until its owner returns."""
+    """An artificial player plays the seat: until its owner returns, or to the end of the match."""
     own(table, "substitutes")[event["seat"]] = event["level"]
+    own(table, "held")[event["seat"]] = event["until"]
+    own(table, "handovers").pop(event["seat"], None)
     _absent(table, event["seat"], own)
 
 
+def stretch_played(table: Table, event: Event, own: Own) -> None:
+    """The substitute has played the stretch that ran out. The owner of the seat may return."""
+    own(table, "held").pop(event["seat"], None)
+
+
 def seat_returned(table: Table, event: Event, own: Own) -> None:
-    """The owner of the seat plays again, with at least a minute in the bank, or what it held at the start."""
+    """The owner of the seat plays again. Its bank may have been refilled."""
     own(table, "substitutes").pop(event["seat"], None)
-    own(own(table, "clocks"), "seats")[event["seat"]] = returning(table, event["seat"])
+    _refill(table, event, own)
 
 
 def vote_opened(table: Table, event: Event, own: Own) -> None:
-    """The others vote about a seat whose time has run out. Without a decision the match becomes void at `until`."""
+    """The others vote about a seat whose time has run out. Without a decision `then` of the match decides at `until`."""
     own(table, "votes")[event["seat"]] = {"until": event["until"], "votes": {}}
 
 
@@ -144,8 +157,7 @@ def seat_offered(table: Table, event: Event, own: Own) -> None:
 
 
 def seat_handed_over(table: Table, event: Event, own: Own) -> None:
-    """Another player has the seat from now on, with the clock as it is, but with at least a minute in the bank, or what it held at the
-    start."""
+    """Another player has the seat from now on, with the clock and the time-outs as they are. The bank may have been refilled."""
     seat = event["seat"]
     before = table["roster"][seat].get("player")
     if before is not None and before not in table["former"]:
@@ -153,9 +165,9 @@ def seat_handed_over(table: Table, event: Event, own: Own) -> None:
     own(table, "roster")[seat] = {"player": event["player"]}
     own(table, "handovers").pop(seat, None)
     own(table, "substitutes").pop(seat, None)
+    own(table, "held").pop(seat, None)
     _absent(table, seat, own)
-    if seat in table["clocks"]["seats"]:
-        own(own(table, "clocks"), "seats")[seat] = {**returning(table, seat), "late": 0}
+    _refill(table, event, own)
 
 
 # ---------------------------------------------------------------- offers
@@ -163,8 +175,9 @@ def seat_handed_over(table: Table, event: Event, own: Own) -> None:
 
 def offer_made(table: Table, event: Event, own: Own) -> None:
     """A seat offers something to the others."""
-    version = {"version": event["version"]} if "version" in event else {}
-    own(table, "offers")[event["what"]] = {"by": event["seat"], **version, "accepted": []}
+    offer: Any = {"by": event["seat"], "accepted": []}
+    offer.update((name, event[name]) for name in ("version", "hours") if name in event)
+    own(table, "offers")[event["what"]] = offer
     _count(table, event["seat"], own)
 
 
@@ -195,6 +208,11 @@ def match_paused(table: Table, event: Event, own: Own) -> None:
     table["paused_until"] = event["until"]
 
 
+def pause_shortened(table: Table, event: Event, own: Own) -> None:
+    """A seat has given notice. The pause ends at `until`."""
+    table["paused_until"] = event["until"]
+
+
 def match_resumed(table: Table, event: Event, own: Own) -> None:
     """The match goes on. Each clock runs on with what was left."""
     table["phase"] = state.STARTED
@@ -220,12 +238,16 @@ def dispute_opened(table: Table, event: Event, own: Own) -> None:
             "accepted": [],
             "appeal": None,
             "until": event["until"],
+            "taken": None,
+            "freezes": event.get("freezes"),
+            "left": event.get("left"),
+            "cost": 0,
         },
     ]
 
 
 def match_frozen(table: Table, event: Event, own: Own) -> None:
-    """Nobody acts and no clock runs until the dispute is settled."""
+    """Nobody acts, and no clock runs but that of the seat that disputes."""
     table["phase"] = state.DISPUTED
     table["disputed_since"] = event["since"]
 
@@ -245,6 +267,20 @@ def match_unfrozen(table: Table, event: Event, own: Own) -> None:
 def dispute_withdrawn(table: Table, event: Event, own: Own) -> None:
     """The seat does not dispute any more."""
     _dispute(table, event, own).update(state=state.WITHDRAWN, until=None)
+
+
+def dispute_taken(table: Table, event: Event, own: Own) -> None:
+    """A referee has taken the case. No clock runs any more."""
+    _dispute(table, event, own).update(taken=event["referee"], cost=event["cost"])
+
+
+def freeze_ended(table: Table, event: Event, own: Own) -> None:
+    """The dispute freezes the match no longer. How long it did counts for the seat that disputes."""
+    one = _dispute(table, event, own)
+    one.update(freezes=None, cost=event["cost"])
+    if event["waited"]:
+        waited = own(table, "waited")
+        waited[one["seat"]] = waited.get(one["seat"], 0) + event["waited"]
 
 
 def side_stated(table: Table, event: Event, own: Own) -> None:
@@ -274,6 +310,14 @@ def dispute_ruled(table: Table, event: Event, own: Own) -> None:
     named = ("referee", "verdict", "remedy", "seat", "version")
     ruling = {name: event[name] for name in named if name in event}
     one.update(state=state.RULED, escalated=False, rulings=[*one["rulings"], ruling], until=event.get("until"))
+    if "frozen_until" in event:
+        own(one, "freezes")["until"] = event["frozen_until"]
+    if "left" in event:
+        clock = own(own(own(table, "clocks"), "seats"), one["seat"])
+        clock.update(event["left"])
+        one["cost"] = 0
+        if one["freezes"] is not None:
+            clock["since"] = None
 
 
 def ruling_accepted(table: Table, event: Event, own: Own) -> None:
@@ -284,12 +328,20 @@ def ruling_accepted(table: Table, event: Event, own: Own) -> None:
 
 def ruling_appealed(table: Table, event: Event, own: Own) -> None:
     """A seat does not accept the ruling. Another referee rules by `until`, or else an admin."""
-    _dispute(table, event, own).update(state=state.APPEALED, appeal=event["seat"], until=event["until"])
+    one = _dispute(table, event, own)
+    one.update(state=state.APPEALED, appeal=event["seat"], until=event["until"])
+    if "frozen_until" in event:
+        own(one, "freezes")["until"] = event["frozen_until"]
 
 
 def dispute_settled(table: Table, event: Event, own: Own) -> None:
     """The last ruling takes effect."""
     _dispute(table, event, own).update(state=state.SETTLED, until=None)
+
+
+def outcome_overruled(table: Table, event: Event, own: Own) -> None:
+    """A ruling after the end says what holds: the match does not count, or a seat does not win."""
+    table["overruled"] = {name: event[name] for name in ("dispute", "remedy", "seat") if name in event}  # type: ignore[typeddict-item]
 
 
 def match_continued(table: Table, event: Event, own: Own) -> None:
@@ -325,6 +377,14 @@ def _count(table: Table, seat: str, own: Own) -> None:
     offered[seat] = offered.get(seat, 0) + 1
 
 
+def _refill(table: Table, event: Event, own: Own) -> None:
+    """Refill the bank of a seat for the player who comes to it, if the event says so."""
+    given = event.get("refill")
+    if given is not None:
+        own(own(own(table, "clocks"), "seats"), event["seat"])["bank"] = given["bank"]
+        own(table, "refills")[event["seat"]] = {"round": given["round"], "times": given["times"]}
+
+
 def _absent(table: Table, seat: str, own: Own) -> None:
     """Take the votes about a seat and by it away."""
     if table["votes"]:
@@ -339,12 +399,23 @@ def _out(table: Table, seat: str, own: Own) -> None:
     """Take away what only a seat in play has."""
     _absent(table, seat, own)
     own(table, "substitutes").pop(seat, None)
+    own(table, "held").pop(seat, None)
     own(table, "handovers").pop(seat, None)
 
 
 _MILLISECONDS = "in milliseconds since 1970"
 HIDDEN_TEXT = veiled(
     described(state.DISPUTE_TEXT, "for the seats and referees; for others it is null until the match is over"), {"type": "null"}
+)
+_FROZEN_UNTIL = described(state.MOMENT, f"until when it freezes the match at most, {_MILLISECONDS}; left out if it does not")
+_COST = described(state.DURATION, "what it has taken from the clock of the seat that disputes, in milliseconds")
+REFILL = record(
+    {
+        "bank": described(state.DURATION, "what the bank holds now, in milliseconds"),
+        "round": whole(0, about="the round of the game"),
+        "times": whole(1, about="how often the bank of the seat has been refilled"),
+    },
+    about="how the bank was refilled; left out if it was not",
 )
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
@@ -363,6 +434,8 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "clock": optional(CLOCK),
             "time_out": optional(TIME_OUT),
             "spectators": optional(SPECTATORS),
+            "dispute_days": DISPUTE_DAYS,
+            "practice": optional(always(True, "the match counts for nobody's results, and a player may have several of its seats")),
         },
     ),
     "seat_taken": (seat_taken, {"seat": state.SEAT, "player": state.PLAYER_ID, "contribution": nullable(state.GIVEN)}),
@@ -385,21 +458,35 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "in_a_row": whole(1, about="how often in a row"),
         },
     ),
-    "seat_substituted": (seat_substituted, {"seat": state.SEAT, "level": state.LEVEL}),
-    "seat_returned": (seat_returned, {"seat": state.SEAT}),
-    "vote_opened": (vote_opened, {"seat": state.SEAT, "until": described(state.MOMENT, f"when the match becomes void, {_MILLISECONDS}")}),
+    "seat_substituted": (
+        seat_substituted,
+        {
+            "seat": state.SEAT,
+            "level": state.LEVEL,
+            "until": ids(
+                [state.STRETCH, state.TO_THE_END], "until when its owner cannot take it back: `stretch`, the one that ran out, or `end`"
+            ),
+        },
+    ),
+    "stretch_played": (stretch_played, {"seat": state.SEAT}),
+    "seat_returned": (seat_returned, {"seat": state.SEAT, "refill": optional(REFILL)}),
+    "vote_opened": (vote_opened, {"seat": state.SEAT, "until": described(state.MOMENT, f"when `then` decides, {_MILLISECONDS}")}),
     "vote_cast": (vote_cast, {"seat": state.SEAT, "about": state.ABOUT, "for": state.DECISION}),
     "vote_closed": (vote_closed, {"about": state.ABOUT, "decision": nullable(state.DECISION)}),
     "seat_resigned": (seat_resigned, {"seat": state.SEAT}),
     "seat_forfeited": (seat_forfeited, {"seat": state.SEAT}),
     "seat_offered": (seat_offered, {"seat": state.SEAT, "player": nullable(state.PLAYER_ID)}),
-    "seat_handed_over": (seat_handed_over, {"seat": state.SEAT, "player": state.PLAYER_ID}),
-    "offer_made": (offer_made, {"seat": state.SEAT, "what": state.PROPOSAL, "version": optional(state.VERSION)}),
+    "seat_handed_over": (seat_handed_over, {"seat": state.SEAT, "player": state.PLAYER_ID, "refill": optional(REFILL)}),
+    "offer_made": (
+        offer_made,
+        {"seat": state.SEAT, "what": state.PROPOSAL, "version": optional(state.VERSION), "hours": optional(state.HOURS)},
+    ),
     "offer_accepted": (offer_accepted, {"seat": state.SEAT, "what": state.PROPOSAL}),
     "offer_agreed": (offer_agreed, {"what": state.PROPOSAL}),
     "offer_declined": (offer_declined, {"seat": state.SEAT, "what": state.PROPOSAL}),
     "offer_lapsed": (offer_lapsed, {"what": state.PROPOSAL}),
     "match_paused": (match_paused, {"until": described(state.MOMENT, f"when the pause ends at the latest, {_MILLISECONDS}")}),
+    "pause_shortened": (pause_shortened, {"until": described(state.MOMENT, f"when the pause ends now, {_MILLISECONDS}")}),
     "match_resumed": (match_resumed, {}),
     "dispute_opened": (
         dispute_opened,
@@ -410,9 +497,28 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "opened": described(state.VERSION, "the version of this entry"),
             "text": HIDDEN_TEXT,
             "until": described(state.MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
+            "freezes": optional(state.FREEZES),
+            "left": optional(state.CLOCK_LEFT),
         },
     ),
-    "match_frozen": (match_frozen, {"since": described(state.MOMENT, f"since when nobody acts and no clock runs, {_MILLISECONDS}")}),
+    "dispute_taken": (
+        dispute_taken,
+        {
+            "dispute": state.DISPUTE_NUMBER,
+            "referee": described(state.PLAYER_ID, "who has taken the case"),
+            "role": ids([state.REFEREE, state.ADMIN], "the role of who has taken it"),
+            "cost": _COST,
+        },
+    ),
+    "freeze_ended": (
+        freeze_ended,
+        {
+            "dispute": state.DISPUTE_NUMBER,
+            "waited": described(state.DURATION, "how much of it counts for the seat that disputes, in milliseconds"),
+            "cost": _COST,
+        },
+    ),
+    "match_frozen": (match_frozen, {"since": described(state.MOMENT, f"since when nobody acts, {_MILLISECONDS}")}),
     "match_unfrozen": (match_unfrozen, {"frozen": whole(0, about="how long the match was frozen, in milliseconds")}),
     "dispute_withdrawn": (dispute_withdrawn, {"dispute": state.DISPUTE_NUMBER}),
     "side_stated": (side_stated, {"dispute": state.DISPUTE_NUMBER, "seat": state.SEAT, "text": HIDDEN_TEXT}),
@@ -436,6 +542,8 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "until": optional(
                 described(state.MOMENT, f"when it takes effect unless a seat appeals, {_MILLISECONDS}; left out if it is final")
             ),
+            "frozen_until": optional(_FROZEN_UNTIL),
+            "left": optional(state.CLOCK_LEFT),
         },
     ),
     "ruling_accepted": (ruling_accepted, {"dispute": state.DISPUTE_NUMBER, "seat": state.SEAT}),
@@ -446,9 +554,18 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "seat": state.SEAT,
             "text": HIDDEN_TEXT,
             "until": described(state.MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
+            "frozen_until": optional(_FROZEN_UNTIL),
         },
     ),
     "dispute_settled": (dispute_settled, {"dispute": state.DISPUTE_NUMBER}),
+    "outcome_overruled": (
+        outcome_overruled,
+        {
+            "dispute": state.DISPUTE_NUMBER,
+            "remedy": ids([state.VOID_REMEDY, state.FORFEIT_REMEDY], "what holds"),
+            "seat": optional(described(state.SEAT, "the seat that forfeits")),
+        },
+    ),
     "match_continued": (
         match_continued,
         {

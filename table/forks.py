@@ -6,7 +6,7 @@ from games.kernel import RESTORED, Action, Refusal, no
 from games.schema import described, mapping, optional
 from table.creating import CODE_WANTED, REQUESTED, announce, request_refusal, start_if_full
 from table.session import Session, TableDeed, unlisted
-from table.settings import CLOCK_GIVEN, SPECTATORS_GIVEN, TIME_OUT_GIVEN
+from table.settings import CLOCK_GIVEN, DISPUTE_DAYS, SPECTATORS_GIVEN, TIME_OUT_GIVEN
 from table.state import MATCH_ID, NEW, SEAT, VERSION
 
 FORK = "fork_match"
@@ -49,6 +49,7 @@ FORK_MATCH = TableDeed(
         "clock": optional(CLOCK_GIVEN),
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),
+        "dispute_days": optional(DISPUTE_DAYS),
     },
     unlisted,
     fork_match_refusal,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from games.kernel import Action, Refusal, no
 from games.schema import nullable
 from table.data import MOST_OFFERS
-from table.progress import lapse_offers, not_going_on, not_in_play
+from table.leaving import refilled
+from table.progress import held_refusal, lapse_offers, not_in_play, stopped
 from table.seats import ANY_SEAT
 from table.session import BY_SEAT, Session, TableDeed
-from table.state import NAMED_PLAYER, may_offer, player_of
+from table.state import NAMED_PLAYER, has_another, may_offer, player_of, was_shown
 
 
 def hand_over_offers(session: Session, seat: str) -> list[Action]:
@@ -17,13 +18,19 @@ def hand_over_offers(session: Session, seat: str) -> list[Action]:
 
 
 def hand_over_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
-    """Return why offering a seat is refused, or None (TBL-HND-01, TBL-HND-03)."""
+    """Return why offering a seat is refused, or None (TBL-HND-01, TBL-HND-03, TBL-TIM-05, TBL-CRE-06)."""
     refusal = not_in_play(session, seat)
     if refusal is not None:
         return refusal
     table, player = session.table, action["player"]
     if player in (table["handovers"].get(seat), player_of(table, seat)):
         return no("offered_already", "TBL-HND-01", seat=seat)
+    if player is not None:
+        if has_another(table, player, seat):
+            return no("one_seat_each", "TBL-CRE-06", player=player)
+        held = held_refusal(session, seat, "TBL-HND-03")
+        if held is not None:
+            return held
     return None if player is None or may_offer(table, seat) else no("too_many_offers", "TBL-OFR-04", limit=MOST_OFFERS)
 
 
@@ -38,19 +45,26 @@ def take_over_offers(session: Session, player: str) -> list[Action]:
 
 
 def take_over_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return why taking over a seat is refused, or None (TBL-HND-02)."""
-    refusal = not_going_on(session)
-    if refusal is not None:
-        return refusal
+    """Return why taking over a seat is refused, or None (TBL-HND-02, TBL-HND-04, TBL-CRE-06).
+
+    Whoever is not offered the seat learns nothing else, such as that the match is over (TBL-SEE-03).
+    """
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
         return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(table["roster"])))
-    return None if table["handovers"].get(seat) == player else no("not_offered", "TBL-HND-02", seat=seat)
+    if table["handovers"].get(seat) != player:
+        return no("not_offered", "TBL-HND-02", seat=seat)
+    refusal = stopped(session)
+    if refusal is not None:
+        return refusal
+    if has_another(table, player, seat):
+        return no("one_seat_each", "TBL-CRE-06", player=player)
+    return no("was_shown", "TBL-HND-04", seat=seat) if session.now.shown or was_shown(table, player) else None
 
 
 def take_over(session: Session, player: str, action: Action) -> None:
-    """Take over a seat from the player who offers it (TBL-HND-02, TBL-HND-03)."""
-    session.emit("seat_handed_over", seat=action["seat"], player=player)
+    """Take over a seat from the player who offers it (TBL-HND-02, TBL-HND-03, TBL-TIM-11)."""
+    session.emit("seat_handed_over", seat=action["seat"], player=player, **refilled(session, action["seat"]))
     lapse_offers(session)
 
 

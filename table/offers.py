@@ -8,10 +8,11 @@ from games.choices import Ranges
 from games.kernel import RESTORED, Action, Refusal, no
 from games.lifecycle import DRAW, VOID
 from games.schema import optional
-from table.data import MOST_OFFERS, PAUSE_MS
+from table.data import HOUR_MS, MOST_OFFERS, NOTICE_MS, PAUSE_HOURS, USUAL_PAUSE_HOURS
+from table.document import Offer
 from table.progress import artificial, not_going_on, not_taking_part, present, void
 from table.session import BY_SEAT, BY_SYSTEM, Session, TableDeed
-from table.state import PAUSE, PAUSED, PROPOSAL, PROPOSALS, RESUME, TAKEBACK, VERSION, may_offer
+from table.state import HOURS, PAUSE, PAUSED, PROPOSAL, PROPOSALS, RESUME, TAKEBACK, VERSION, may_offer
 
 Seat = str
 
@@ -19,24 +20,29 @@ Seat = str
 
 
 def offer_offers(session: Session, seat: Seat) -> list[Action]:
-    """Return one action for each thing that can be offered (TBL-OFR-01)."""
-    return [{"type": "offer", "what": what} for what in PROPOSALS]
+    """Return one action for each thing that can be offered, and another for a pause whose hours are chosen (TBL-OFR-01, TBL-PAU-04)."""
+    listed: list[Action] = [{"type": "offer", "what": what} for what in PROPOSALS]
+    return [*listed, {"type": "offer", "what": PAUSE, "hours": USUAL_PAUSE_HOURS}]
 
 
 def offer_ranges(session: Session, seat: Seat, action: Action) -> Ranges:
-    """Return the versions that a takeback can go back to (TBL-TBK-02)."""
+    """Return the versions that a takeback can go back to, and the hours that a pause can last (TBL-TBK-02, TBL-PAU-04)."""
+    if "hours" in action:
+        return {"hours": list(PAUSE_HOURS)}
     return {"version": [session.now.fixed, session.now.version - 1]} if action["what"] == TAKEBACK else {}
 
 
 def offer_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
     """Return why an offer is refused, or None (TBL-OFR-01, TBL-OFR-03, TBL-OFR-04, TBL-OFR-07, TBL-OFR-09, TBL-PAU-01, TBL-PAU-03,
-    TBL-TBK-02)."""
+    TBL-PAU-05, TBL-TBK-02)."""
     refusal = not_taking_part(session, seat)
     if refusal is not None:
         return refusal
     table, what = session.table, action["what"]
     if "version" in action and what != TAKEBACK:
         return no("bad_action", reason="offer: only a takeback has a version")
+    if "hours" in action and not (what == PAUSE and PAUSE_HOURS[0] <= action["hours"] <= PAUSE_HOURS[1]):
+        return no("bad_action", reason=f"offer: only a pause has hours, from {PAUSE_HOURS[0]} to {PAUSE_HOURS[1]}")
     if what in table["offers"]:
         return no("already_offered", "TBL-OFR-01", what=what, seat=table["offers"][what]["by"])
     refusal = _TERMS[what](session, action) if what in _TERMS else None
@@ -46,24 +52,45 @@ def offer_refusal(session: Session, seat: Seat, action: Action) -> Refusal | Non
 
 
 def offer(session: Session, seat: Seat, action: Action) -> None:
-    """Offer something to the others. It happens once all who must agree do, at once if there is nobody else (TBL-OFR-01, TBL-OFR-02)."""
-    version = {"version": action["version"]} if "version" in action else {}
-    session.emit("offer_made", seat=seat, what=action["what"], **version)
-    _agree(session, action["what"])
+    """Offer something to the others. It happens once all who must agree do, at once if there is nobody else. To offer the end of a pause
+    gives notice (TBL-OFR-01, TBL-OFR-02, TBL-PAU-04, TBL-PAU-06)."""
+    what = action["what"]
+    more = (
+        {"version": action["version"]} if what == TAKEBACK else {"hours": action.get("hours", USUAL_PAUSE_HOURS)} if what == PAUSE else {}
+    )
+    session.emit("offer_made", seat=seat, what=what, **more)
+    _agree(session, what)
+    until = session.table["paused_until"]
+    if what == RESUME and until is not None and until > session.now.at + NOTICE_MS:
+        session.emit("pause_shortened", until=session.now.at + NOTICE_MS)
 
 
 def _draw_terms(session: Session, action: Action) -> Refusal | None:
     """Return why no draw can be offered, or None: an artificial player never agrees, and nobody draws alone (TBL-OFR-03, TBL-OFR-07)."""
     if artificial(session):
         return no("ai_declines", "TBL-OFR-03", seats=", ".join(artificial(session)))
-    return no("nobody_to_agree", "TBL-OFR-07") if len(present(session)) < 2 else None
+    return _alone(session, DRAW, "TBL-OFR-07")
+
+
+def _alone(session: Session, what: str, rule: str) -> Refusal | None:
+    """Return why something cannot be agreed on, or None: no other player is there to agree."""
+    return no("nobody_to_agree", rule, what=what) if len(present(session)) < 2 else None
+
+
+def _void_terms(session: Session, action: Action) -> Refusal | None:
+    """Return why the match cannot be made void, or None. Nobody does so alone unless it is practice (TBL-OFR-09, TBL-OFR-10)."""
+    away = _undoing_terms(session, action)
+    return away or (None if session.table["practice"] else _alone(session, VOID, "TBL-OFR-10"))
 
 
 def _pause_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why no pause can be offered, or None (TBL-PAU-01, TBL-PAU-02)."""
+    """Return why no pause can be offered, or None. Nobody pauses alone while a substitute plays for another (TBL-PAU-01, TBL-PAU-02,
+    TBL-PAU-05)."""
     if session.table["phase"] == PAUSED:
         return no("match_paused", "TBL-PAU-02")
-    return no("vote_open", "TBL-PAU-01") if session.table["votes"] else None
+    if session.table["votes"]:
+        return no("vote_open", "TBL-PAU-01")
+    return _alone(session, PAUSE, "TBL-PAU-05") if _away(session) else None
 
 
 def _resume_terms(session: Session, action: Action) -> Refusal | None:
@@ -73,8 +100,13 @@ def _resume_terms(session: Session, action: Action) -> Refusal | None:
 
 def _undoing_terms(session: Session, action: Action) -> Refusal | None:
     """Return why what was played cannot be undone, or None: a player is away who would have to agree (TBL-OFR-09)."""
-    away = [seat for seat in session.playing if seat in session.table["substitutes"]]
+    away = _away(session)
     return no("player_away", "TBL-OFR-09", seats=", ".join(away)) if away else None
+
+
+def _away(session: Session) -> list[Seat]:
+    """Return the seats in play that a substitute plays."""
+    return [seat for seat in session.playing if seat in session.table["substitutes"]]
 
 
 def _takeback_terms(session: Session, action: Action) -> Refusal | None:
@@ -91,7 +123,7 @@ def _takeback_terms(session: Session, action: Action) -> Refusal | None:
 
 _TERMS: Mapping[str, Callable[[Session, Action], Refusal | None]] = {
     DRAW: _draw_terms,
-    VOID: _undoing_terms,
+    VOID: _void_terms,
     PAUSE: _pause_terms,
     RESUME: _resume_terms,
     TAKEBACK: _takeback_terms,
@@ -149,38 +181,39 @@ def decline(session: Session, seat: Seat, action: Action) -> None:
 def _agree(session: Session, what: str) -> None:
     """Do what was offered if all who must agree do (TBL-OFR-02, TBL-OFR-07, TBL-OFR-08, TBL-PAU-01, TBL-PAU-03, TBL-TBK-01)."""
     if not must_agree(session, what):
-        version = session.table["offers"][what].get("version", 0)
+        made = session.table["offers"][what]
         session.emit("offer_agreed", what=what)
-        _EFFECTS[what](session, version)
+        _EFFECTS[what](session, made)
 
 
-def _draw(session: Session, version: int) -> None:
+def _draw(session: Session, made: Offer) -> None:
     """End the match with all seats in play as winners (TBL-OFR-07)."""
     session.emit("match_ended", winners=session.playing, reason=DRAW, scores={})
 
 
-def _void(session: Session, version: int) -> None:
+def _void(session: Session, made: Offer) -> None:
     """End the match without a winner (TBL-OFR-08)."""
     void(session)
 
 
-def _pause(session: Session, version: int) -> None:
-    """Stop play and clocks (TBL-PAU-01)."""
-    session.emit("match_paused", until=session.now.at + PAUSE_MS)
+def _pause(session: Session, made: Offer) -> None:
+    """Stop play and clocks for the hours that were agreed (TBL-PAU-01, TBL-PAU-04)."""
+    session.emit("match_paused", until=session.now.at + made["hours"] * HOUR_MS)
 
 
-def _resume(session: Session, version: int) -> None:
+def _resume(session: Session, made: Offer) -> None:
     """Let the match go on (TBL-PAU-03)."""
     session.emit("match_resumed")
 
 
-def _take_back(session: Session, version: int) -> None:
+def _take_back(session: Session, made: Offer) -> None:
     """Bring the document of an earlier version back, with what was remembered then (TBL-TBK-01)."""
+    version = made["version"]
     document, memory = session.now.earlier(version)
     session.emit(RESTORED, version=version, document=document, memory=memory)
 
 
-_EFFECTS: Mapping[str, Callable[[Session, int], None]] = {
+_EFFECTS: Mapping[str, Callable[[Session, Offer], None]] = {
     DRAW: _draw,
     VOID: _void,
     PAUSE: _pause,
@@ -208,14 +241,21 @@ def end_pause_refusal(session: Session, system: str, action: Action) -> Refusal 
 
 
 def end_pause(session: Session, system: str, action: Action) -> None:
-    """Let the match go on when the longest time of a pause is over (TBL-PAU-04)."""
+    """Let the match go on when the pause is over (TBL-PAU-04)."""
     if RESUME in session.table["offers"]:
         session.emit("offer_lapsed", what=RESUME)
     session.emit("match_resumed")
 
 
 WHAT = {"what": PROPOSAL}
-OFFER = TableDeed({**WHAT, "version": optional(VERSION)}, offer_offers, offer_refusal, offer, BY_SEAT, offer_ranges)
+OFFER = TableDeed(
+    {**WHAT, "version": optional(VERSION), "hours": optional(HOURS)},
+    offer_offers,
+    offer_refusal,
+    offer,
+    BY_SEAT,
+    offer_ranges,
+)
 ACCEPT = TableDeed(WHAT, accept_offers, accept_refusal, accept, BY_SEAT)
 DECLINE = TableDeed(WHAT, decline_offers, decline_refusal, decline, BY_SEAT)
 END_PAUSE = TableDeed({}, end_pause_offers, end_pause_refusal, end_pause, BY_SYSTEM)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from games.kernel import Action, Refusal, no
 from games.schema import described
 from table.clocks import deadlines
-from table.progress import not_going_on
+from table.progress import not_running
 from table.session import BY_SYSTEM, Session, TableDeed, unlisted
 from table.state import MOMENT
 
 
 def return_time_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why giving time back is refused, or None (TBL-CLK-07)."""
-    refusal = not_going_on(session)
+    refusal = not_running(session)
     if refusal is not None:
         return refusal
     returned, start, end = session.table["clocks"]["returned"], action["from"], action["to"]

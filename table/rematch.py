@@ -25,9 +25,11 @@ def rematch(table: Table, state: State, player: str, match: str) -> Action:
         "options": state["options"],
         "order": order,
         "rematch_of": match,
+        "clock": table["clock"],
+        "dispute_days": table["dispute_days"],
     }
     if table["clock"]["kind"] != NONE:
-        action |= {"clock": table["clock"], "time_out": table["time_out"]}
+        action["time_out"] = table["time_out"]
     if table["spectators"] != ALL:
         action["spectators"] = table["spectators"]
     return action

@@ -16,7 +16,8 @@ from table.clocks import deadline_of, only_clocks_differ
 from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
-from table.progress import is_over, lapse, lapsing
+from table.freezing import settle_freezes
+from table.progress import is_over, lapse, lapsing, played_stretches
 from table.refusals import REFUSALS
 from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, TableDeed, fold
 from table.state import DISPUTED, PAUSED, STARTED, lock_of, needs_code
@@ -81,10 +82,15 @@ def carry_out(session: Session, actor: str, action: Any) -> Action:
         if name not in admitted:
             raise Refused(no("bad_action", reason=f"{admitted['type']}: missing field {name!r}"))
     deed.act(session, actor, admitted)
+    if session.table["disputed_since"] is not None:
+        settle_freezes(session)
     if session.table["votes"] and session.table["phase"] != DISPUTED:
         settle_votes(session)
     if is_over(session):
         lapse(session, actor)
+    elif session.table["held"]:
+        for event in list(played_stretches(session.table, session.state)):
+            session.emit(**event)
     return admitted
 
 
@@ -138,12 +144,12 @@ def play(
 
 def play_follows(table: Table, state: State, seat: str) -> list[Event]:
     """Return the facts of the table that follow from an action of a seat in the game. `state` is the game's document after it."""
-    return list(lapsing(table, seat, state["outcome"] is not None)) if table["offers"] or table["votes"] else []
+    return list(lapsing(table, state, seat)) if table["offers"] or table["votes"] or table["held"] else []
 
 
-def legal(game: Game, table: Table, state: State, player: str) -> list[Choice]:
-    """Return all choices that a player has at the table."""
-    return _legal(Session(game, table, state), player)
+def legal(game: Game, table: Table, state: State, player: str, *, shown: bool = False) -> list[Choice]:
+    """Return all choices that a player has at the table. `shown`: whether the player was shown what the seats may not see."""
+    return _legal(Session(game, table, state, now=Now(shown=shown)), player)
 
 
 def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: int, fixed: int) -> list[Choice]:
@@ -160,15 +166,17 @@ class _Listed(NamedTuple):
 
 
 _MOST_LISTED = 8192
-_listed: dict[tuple[str, str, bool], _Listed] = {}
-"""The newest lists of matches, by the commitment of the match, the actor, and whether anything can be taken back (TBL-TBK-02)."""
+_listed: dict[tuple[str, str, bool, bool], _Listed] = {}
+"""The newest lists of matches, by the commitment of the match, the actor, whether anything can be taken back (TBL-TBK-02), and whether the
+actor was shown too much to take a seat over (TBL-HND-04)."""
 
 
 def _legal(session: Session, actor: str) -> list[Choice]:
     listed: list[Choice] = []
     for deed, action in _chosen(session, actor):
         ranges = deed.ranges(session, actor, action) if deed.ranges is not None else None
-        listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
+        fixed = {name: value for name, value in action.items() if name not in ranges} if ranges else action
+        listed.append({"action": fixed, "choose": ranges} if ranges else {"action": fixed})
     return listed
 
 
@@ -177,7 +185,7 @@ def _chosen(session: Session, actor: str) -> list[tuple[TableDeed, Action]]:
     table, now = session.table, session.now
     if is_over(session) or table["phase"] != STARTED:
         return list(_offered(session, actor))
-    key = table["commitment"], actor, 0 < now.fixed < now.version
+    key = table["commitment"], actor, 0 < now.fixed < now.version, now.shown
     found = _listed.get(key)
     if found is None or not only_clocks_differ(found.table, table) or found.playing != session.playing:
         if len(_listed) >= _MOST_LISTED:

@@ -19,7 +19,8 @@ def take_seat_offers(session: Session, player: str) -> list[Action]:
 
 
 def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return why taking a seat is refused, or None (TBL-SEA-01, TBL-SEA-02, TBL-SEA-08, TBL-INV-01, TBL-INV-04, TBL-CLO-02)."""
+    """Return why taking a seat is refused, or None (TBL-CRE-06, TBL-SEA-01, TBL-SEA-02, TBL-SEA-08, TBL-INV-01, TBL-INV-04,
+    TBL-CLO-02)."""
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
         return no("no_such_seat", "TBL-SEA-01", seat=seat, seats=", ".join(sorted(table["roster"])))
@@ -31,6 +32,8 @@ def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal 
         return no("not_invited", "TBL-INV-01", seat=seat)
     if state.needs_code(table, player, seat) and action.get("code") != table["lock"]:
         return no("wrong_code", "TBL-INV-04")
+    if state.has_another(table, player, seat):
+        return no("one_seat_each", "TBL-CRE-06", player=player)
     return None if state.may_take_seats(table, player) else no("left_too_often", "TBL-SEA-08", limit=MOST_DEPARTURES)
 
 

@@ -65,16 +65,16 @@ class Now(NamedTuple):
     """When an action is carried out in a match that has been created, and what only the platform knows of it. Moments are in milliseconds
     since 1970.
 
-    `at`: the moment of the action. `last`: the latest moment of all entries before it. `version`: the version before it. `fixed`: the
-    version before which nothing can be taken back (record.positions). `chance`: for what the game draws. `earlier(version)`: the document
-    and the memory of the game at an earlier version.
+    `at`: the moment of the action. `played`: when play last went on. `version`: the version before it. `fixed`: the version before which
+    nothing can be taken back (record.positions has both). `chance`: for what the game draws. `earlier(version)`: the document and the
+    memory of the game at an earlier version. `shown`: whether the actor, who is no seat, was shown what the seats may not see.
 
     For disputes: `role` is `referee` or `admin` if the actor is one, else None. A dispute goes to an admin after `escalation` milliseconds.
     `finished` is when the match was over, or None. `successor` is the id that a match would have that goes on from this one.
     """
 
     at: int = 0
-    last: int = 0
+    played: int = 0
     version: int = 0
     fixed: int = 0
     chance: Chance = Drawn(_no_number)
@@ -83,6 +83,7 @@ class Now(NamedTuple):
     escalation: int = ESCALATION_MS
     finished: int | None = None
     successor: str = ""
+    shown: bool = False
 
 
 class Session:

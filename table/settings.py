@@ -56,25 +56,26 @@ def _clock(needed: bool) -> Shape:
     """Return the shape of a clock: with all its fields, or with those that have a default left out at will."""
     perhaps = (lambda shape: shape) if needed else optional
     kinds: Mapping[str, tuple[str, Fields]] = {
-        NONE: ("Nobody's time is limited.", {}),
+        NONE: (
+            f"Nobody's time is limited. After {data.ABANDONMENT_DAYS} days without play the seats that must act forfeit.",
+            {"claim_days": optional(_number(data.CLAIM_DAYS, "days without play after which a seat that waits may claim it; else never"))},
+        ),
         PER_ACTION: ("A time for each action.", {"seconds": _number(data.SECONDS, "seconds for each action")}),
         BANK: (
-            "A store of time, with an increment after each turn or a delay before each.",
+            "A store of time, with an increment or a delay for each stretch: a time without a break in which the seat must act.",
             {
                 "seconds": _number(
                     (0, data.SECONDS[1]), f"seconds in the bank at the start; less than {data.SECONDS[0]} only with such a delay"
                 ),
-                "increment": perhaps(_number(data.INCREMENT, "seconds that the bank gains after each turn; 0 if left out")),
-                "delay": perhaps(_number(data.DELAY, "seconds of each turn that the bank does not lose; 0 if left out")),
+                "increment": perhaps(_number(data.INCREMENT, "seconds that the bank gains at the end of each stretch; 0 if left out")),
+                "delay": perhaps(_number(data.DELAY, "seconds of each stretch that the bank does not lose; 0 if left out")),
             },
         ),
         DAYS: (
             "Play by correspondence.",
             {
-                "hours": _number(data.HOURS, "hours for each turn"),
-                "vacation_days": perhaps(
-                    _number(data.VACATION_DAYS, "days that are used when the hours of a turn are over; 0 if left out")
-                ),
+                "hours": _number(data.HOURS, "hours for each stretch, which is mostly a turn"),
+                "vacation_days": perhaps(_number(data.VACATION_DAYS, "days that are used when these hours are over; 0 if left out")),
             },
         ),
     }
@@ -90,10 +91,15 @@ def _time_out(needed: bool) -> Fields:
         "in_a_row": perhaps(
             _number(
                 data.IN_A_ROW,
-                f"after how many time-outs of a seat in a row `then` holds, with skip and wait; {data.USUAL_IN_A_ROW} if left out",
+                f"from which time-out of a seat in a row `then` holds; {data.USUAL_IN_A_ROW} if left out",
             )
         ),
-        "then": perhaps(described(known(FINAL_POLICIES, "a final policy"), f"what a time-out does from then on; {data.THEN} if left out")),
+        "then": perhaps(
+            described(
+                known(FINAL_POLICIES, "a final policy"),
+                f"what happens then: it forfeits, or a substitute plays it to the end; {data.THEN} if left out",
+            )
+        ),
     }
 
 
@@ -114,10 +120,15 @@ for _shape, _title in ((CLOCK, "Clock"), (TIME_OUT, "TimeOut")):
     _shape.schema["title"] = _title
 
 
-def settings_refusal(action: Mapping[str, Any]) -> Refusal | None:
+DISPUTE_DAYS = _number(
+    data.WAIT_DAYS, f"for how many days, at most, the disputes of a seat freeze the match; {data.USUAL_WAIT_DAYS} if left out"
+)
+
+
+def settings_refusal(action: Mapping[str, Any], usual: Setting) -> Refusal | None:
     """Return why the settings of a new match are refused, or None: the first one that is out of its bounds (TBL-CLK-01, TBL-TIM-01,
-    TBL-PRV-01)."""
-    clock: Setting = action.get("clock", {"kind": NONE})
+    TBL-PRV-01, TBL-DIS-14). `usual`: the clock of a match for which none is chosen."""
+    clock: Setting = action.get("clock", usual)
     for name, reason in _beyond(clock):
         return no("bad_settings", "TBL-CLK-01", setting=f"clock.{name}", reason=reason)
     time_out: Setting | None = action.get("time_out")
@@ -129,19 +140,28 @@ def settings_refusal(action: Mapping[str, Any]) -> Refusal | None:
     spectators = action.get("spectators", ALL)
     if isinstance(spectators, dict) and not data.SPECTATORS_DELAY[0] <= spectators["delay"] <= data.SPECTATORS_DELAY[1]:
         return no("bad_settings", "TBL-PRV-01", setting="spectators.delay", reason=_from_to(data.SPECTATORS_DELAY))
+    if not data.WAIT_DAYS[0] <= action.get("dispute_days", data.USUAL_WAIT_DAYS) <= data.WAIT_DAYS[1]:
+        return no("bad_settings", "TBL-DIS-14", setting="dispute_days", reason=_from_to(data.WAIT_DAYS))
     return None
 
 
-def chosen_settings(action: Mapping[str, Any]) -> dict[str, Any]:
+def usual_clock(people: int) -> Setting:
+    """Return the clock of a match for which none is chosen: days if two people or more may play, else none (TBL-CLK-09)."""
+    return {"kind": DAYS, "hours": data.USUAL_HOURS} if people > 1 else {"kind": NONE}
+
+
+def chosen_settings(action: Mapping[str, Any], usual: Setting) -> dict[str, Any]:
     """Return the settings of a new match with their defaults filled in, without those that are as if nothing was chosen.
 
-    (TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
+    (TBL-CLK-01, TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14) `usual`: the clock of a match for which none is chosen.
     """
-    clock: Setting = action.get("clock", {"kind": NONE})
-    found: dict[str, Any] = {}
-    if clock["kind"] != NONE:
-        usual: Setting = {"policy": data.POLICY, "level": data.LEVEL, "in_a_row": data.USUAL_IN_A_ROW, "then": data.THEN}
-        found = {"clock": {**_USUAL.get(clock["kind"], {}), **clock}, "time_out": {**usual, **action.get("time_out", {})}}
+    clock: Setting = action.get("clock", usual)
+    found: dict[str, Any] = {"dispute_days": action.get("dispute_days", data.USUAL_WAIT_DAYS)}
+    if clock["kind"] == NONE:
+        found |= {"clock": clock} if len(clock) > 1 else {}
+    else:
+        left_out: Setting = {"policy": data.POLICY, "level": data.LEVEL, "in_a_row": data.USUAL_IN_A_ROW, "then": data.THEN}
+        found |= {"clock": {**_USUAL.get(clock["kind"], {}), **clock}, "time_out": {**left_out, **action.get("time_out", {})}}
     if action.get("spectators", ALL) != ALL:
         found["spectators"] = action["spectators"]
     return found
@@ -149,7 +169,7 @@ def chosen_settings(action: Mapping[str, Any]) -> dict[str, Any]:
 
 _USUAL: Mapping[str, Setting] = {BANK: {"increment": 0, "delay": 0}, DAYS: {"vacation_days": 0}}
 _BOUNDS: Mapping[str, Mapping[str, data.Bounds]] = {
-    NONE: {},
+    NONE: {"claim_days": data.CLAIM_DAYS},
     PER_ACTION: {"seconds": data.SECONDS},
     BANK: {"increment": data.INCREMENT, "delay": data.DELAY},
     DAYS: {"hours": data.HOURS, "vacation_days": data.VACATION_DAYS},

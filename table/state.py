@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from typing import Any
+from unicodedata import category
 
 from games import patterns
 from games.lifecycle import DRAW, VOID
@@ -26,9 +27,20 @@ from games.schema import (
     text,
     whole,
 )
-from table.data import CLOSED_MS, LEVELS, LONGEST_TEXT, MOST_DEPARTURES, MOST_DISPUTES, MOST_OFFERS, OPEN_MS
+from table.data import (
+    CLOSED_MS,
+    LEVELS,
+    LONGEST_TEXT,
+    MOST_DEPARTURES,
+    MOST_DISPUTES,
+    MOST_OFFERS,
+    OPEN_MS,
+    PAUSE_HOURS,
+    USUAL_PAUSE_HOURS,
+    USUAL_WAIT_DAYS,
+)
 from table.document import Occupant, Table
-from table.settings import ALL, CLOCK, DECISIONS, NONE, SPECTATORS, TIME_OUT
+from table.settings import ALL, CLOCK, DECISIONS, DISPUTE_DAYS, NONE, SPECTATORS, TIME_OUT
 
 NEW = "new"
 OPEN = "open"
@@ -49,12 +61,16 @@ SETTLED = "settled"
 WITHDRAWN = "withdrawn"
 LAPSED = "lapsed"
 UNDECIDED = (OPEN, RULED, APPEALED)
-"""The states of a dispute that freezes its match."""
+"""The states of a dispute that is not settled. Only such a dispute may freeze its match."""
 
 REJECTED = "rejected"
 UPHELD = "upheld"
 VERDICTS = (REJECTED, UPHELD)
 NO_REMEDY, VOID_REMEDY, FORFEIT_REMEDY, PLAY_ON_REMEDY = REMEDIES = ("none", VOID, "forfeit", "play_on")
+
+STRETCH = "stretch"
+TO_THE_END = "end"
+"""Until when a substitute holds a seat: until it has played the stretch that ran out, or to the end (TBL-TIM-05, TBL-TIM-09)."""
 
 REFEREE = "referee"
 ADMIN = "admin"
@@ -121,26 +137,43 @@ CLOCKS = record(
     },
     about="the clocks of the seats",
 )
+HOURS = whole(*PAUSE_HOURS, f"after how many hours the pause ends; {USUAL_PAUSE_HOURS} if left out")
 OFFER = record(
     {
         "by": SEAT,
         "version": optional(VERSION),
+        "hours": optional(HOURS),
         "accepted": listing(SEAT, about="the seats that have accepted, in the order in which they did"),
     },
     about="an open offer",
 )
 VOTE = record(
     {
-        "until": described(MOMENT, "when the match becomes void if nothing is decided, in milliseconds since 1970"),
+        "until": described(MOMENT, "when `then` of the match decides if nothing is decided, in milliseconds since 1970"),
         "votes": mapping(SEAT, DECISION, about="what each seat that has voted is for"),
     },
     about="a vote about a seat whose time has run out",
 )
 DISPUTE_NUMBER = whole(1, about="the number of the dispute in its match, from 1")
-DISPUTE_TEXT = matching(
-    rf"[^\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]{{1,{LONGEST_TEXT}}}",
-    f"1 to {LONGEST_TEXT} characters, without control characters but line ends",
-)
+
+
+def _written() -> Shape:
+    """Return the shape of a text that somebody writes: not blank, and without control characters but line ends (TBL-DIS-01)."""
+    about = f"1 to {LONGEST_TEXT} characters, without control characters but line ends, of which one is a letter, a digit or a mark"
+    shape = matching(rf"[^\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]{{1,{LONGEST_TEXT}}}", about)
+
+    def clean(given: Any) -> Any:
+        if not any(category(letter)[0] in "LNPS" and letter not in _INVISIBLE for letter in shape.clean(given)):
+            raise Malformed(f"the value must be {about}")
+        return given
+
+    return shape._replace(clean=clean)
+
+
+_INVISIBLE = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Letters and symbols of which nothing is seen."""
+
+DISPUTE_TEXT = _written()
 FINDING = record({"version": whole(0, about="the version where it shows"), "code": text(about="what is wrong, as a stable code")})
 RECORDED = record(
     {
@@ -181,6 +214,20 @@ REPORT = record(
     },
     about="the first report, which the service makes by itself",
 )
+FREEZES = record(
+    {
+        "since": described(MOMENT, "since when it freezes the match, in milliseconds since 1970"),
+        "until": described(MOMENT, "until when it does at most, in milliseconds since 1970"),
+    },
+    about="how a dispute freezes the match; left out if it does not",
+)
+CLOCK_LEFT = record(
+    {
+        "bank": described(DURATION, "what is in the bank, in milliseconds"),
+        "free": described(DURATION, "what is left before it, in milliseconds"),
+    },
+    about="the clock of the seat that disputes, if it goes on or gets its time back",
+)
 RULING_MADE = record(
     {
         "referee": described(PLAYER_ID, "who has ruled"),
@@ -208,6 +255,10 @@ DISPUTE = record(
         "accepted": listing(SEAT, about="the seats that accept the ruling"),
         "appeal": nullable(described(SEAT, "the seat that has appealed")),
         "until": nullable(described(MOMENT, "when the next step comes by itself, in milliseconds since 1970; null if there is none")),
+        "taken": nullable(described(PLAYER_ID, "the first referee who has taken the case")),
+        "freezes": nullable(described(FREEZES, "how it freezes the match; null if it does not, or not any more")),
+        "left": nullable(described(CLOCK_LEFT, "what its seat had left on a clock that has gone on since the dispute; null if none has")),
+        "cost": described(DURATION, "what the dispute has taken from that clock, in milliseconds"),
     },
     about="a dispute",
 )
@@ -236,6 +287,22 @@ ORIGIN = record(
     about="the position from which a match begins that does not begin with the first document of its game",
 )
 ORIGIN.schema["title"] = "Origin"
+OVERRULED = record(
+    {
+        "dispute": DISPUTE_NUMBER,
+        "remedy": ids([VOID_REMEDY, FORFEIT_REMEDY], "`void`: the match does not count; `forfeit`: the seat does not win"),
+        "seat": optional(described(SEAT, "the seat that forfeits")),
+    },
+    about="what a ruling after the end says of the outcome",
+)
+OVERRULED.schema["title"] = "Overruled"
+REFILL = record(
+    {
+        "round": whole(0, about="the round in which the bank was refilled"),
+        "times": whole(1, about="how often it has been"),
+    },
+    about="how a seat got time",
+)
 ROSTER = mapping(SEAT, OCCUPANT, about="who has each seat")
 INVITED = mapping(SEAT, PLAYER_ID, about="for whom a seat is kept, whether or not the player has it by now; other seats are left out")
 
@@ -258,17 +325,28 @@ DOCUMENT = record(
         "clock": CLOCK,
         "time_out": TIME_OUT,
         "spectators": SPECTATORS,
+        "dispute_days": DISPUTE_DAYS,
+        "practice": flag("whether the match counts for nobody's results, and a player may have several of its seats"),
         "departures": mapping(PLAYER_ID, whole(1), about="how often each player has left a seat of the match"),
         "contributions": mapping(SEAT, GIVEN, about="what seats have added to the dice; seats that gave nothing are left out"),
         "clocks": CLOCKS,
         "substitutes": mapping(SEAT, LEVEL, about="the level of play at which an artificial player plays a seat until its owner returns"),
+        "held": mapping(
+            SEAT,
+            ids([STRETCH, TO_THE_END]),
+            about="the seats that their owners cannot take back yet: until the substitute has played the `stretch` that ran out, or to "
+            "the `end` of the match",
+        ),
+        "refills": mapping(SEAT, REFILL, about="the seats whose banks were refilled for a player who came to it"),
         "offers": mapping(ids(PROPOSALS), OFFER, about="the open offers, by what is offered"),
         "offered": mapping(SEAT, whole(1), about="how many offers each seat has made; seats that made none are left out"),
         "handovers": mapping(SEAT, PLAYER_ID, about="to whom the owner of a seat offers it; other seats are left out"),
         "paused_until": nullable(described(MOMENT, "when the pause ends, in milliseconds since 1970; null if there is none")),
         "votes": mapping(SEAT, VOTE, about="the votes about seats whose time has run out"),
-        "disputes": listing(DISPUTE, high=MOST_DISPUTES, about="the disputes, in the order of their numbers"),
+        "disputes": listing(DISPUTE, about=f"the disputes, in the order of their numbers; at most {MOST_DISPUTES} of each seat"),
         "disputed_since": nullable(described(MOMENT, "since when the match is frozen, in milliseconds since 1970; null if it is not")),
+        "waited": mapping(SEAT, DURATION, about="how long the match was frozen for the disputes of each seat; others are left out"),
+        "overruled": nullable(OVERRULED),
         "former": listing(PLAYER_ID, about="the players who have handed a seat over"),
         "continued": nullable(CONTINUED),
     },
@@ -289,10 +367,14 @@ BLANK: Table = {
     "clock": {"kind": NONE},
     "time_out": {},
     "spectators": ALL,
+    "dispute_days": USUAL_WAIT_DAYS,
+    "practice": False,
     "departures": {},
     "contributions": {},
     "clocks": {"returned": 0, "seats": {}},
     "substitutes": {},
+    "held": {},
+    "refills": {},
     "offers": {},
     "offered": {},
     "handovers": {},
@@ -300,6 +382,8 @@ BLANK: Table = {
     "votes": {},
     "disputes": [],
     "disputed_since": None,
+    "waited": {},
+    "overruled": None,
     "former": [],
     "continued": None,
 }
@@ -369,9 +453,14 @@ def may_take_seats(table: Table, player: str) -> bool:
     return table["departures"].get(player, 0) < MOST_DEPARTURES
 
 
-def is_practice(table: Table) -> bool:
-    """Return True if a match is for practice: it begins from a position of another one, and by no ruling (TBL-FRK-01, TBL-DIS-13)."""
-    return table["origin"] is not None and "dispute" not in table["origin"]
+def has_another(table: Table, player: str, seat: str) -> bool:
+    """Return True if a player has another seat than this one in a match in which each may have one only (TBL-CRE-06)."""
+    return not table["practice"] and any(one.get("player") == player and other != seat for other, one in table["roster"].items())
+
+
+def was_shown(table: Table, player: str) -> bool:
+    """Return True if the record itself shows that a player has seen what seats may not see: as the referee of a dispute (TBL-HND-04)."""
+    return any(player in (one["taken"], *(ruling["referee"] for ruling in one["rulings"])) for one in table["disputes"])
 
 
 def is_sealed(table: Table) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from games.kernel import Action, Refusal, no
-from table.clocks import deadline_of
-from table.progress import forfeit, not_going_on, skip, substitute
+from table.clocks import deadline_of, in_order
+from table.progress import FINALLY, forfeit, not_going_on, skip, substitute
 from table.seats import ANY_SEAT
 from table.session import BY_SYSTEM, Session, TableDeed
 from table.settings import FORFEIT, SKIP, SUBSTITUTE, WAIT
@@ -17,16 +17,19 @@ _POLICIES: Mapping[str, Callable[[Session, str], None]] = {FORFEIT: forfeit, SUB
 
 def time_out_offers(session: Session, system: str) -> list[Action]:
     """Return one action for each seat whose time has run out (TBL-TIM-02)."""
-    return [{"type": "time_out", "seat": seat} for seat in session.table["clocks"]["seats"]]
+    return [{"type": "time_out", "seat": seat} for _, seat in in_order(session.table, session.state["seats"])]
 
 
 def time_out_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return why a time-out is refused, or None (TBL-TIM-02)."""
+    """Return why a time-out is refused, or None (TBL-TIM-02, TBL-TIM-12)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal
     deadline = deadline_of(session.table, action["seat"])
-    return no("not_late", "TBL-TIM-02", seat=action["seat"]) if deadline is None or session.now.at <= deadline else None
+    if deadline is None or session.now.at <= deadline:
+        return no("not_late", "TBL-TIM-02", seat=action["seat"])
+    first = in_order(session.table, session.state["seats"])[0][1]
+    return None if first == action["seat"] else no("not_due", "TBL-TIM-12")
 
 
 def time_out(session: Session, system: str, action: Action) -> None:
@@ -38,8 +41,10 @@ def time_out(session: Session, system: str, action: Action) -> None:
     table, seat = session.table, action["seat"]
     settings, in_a_row = table["time_out"], table["clocks"]["seats"][seat]["late"] + 1
     session.emit("time_ran_out", seat=seat, deadline=deadline_of(table, seat), in_a_row=in_a_row)
-    final = settings["policy"] in (SKIP, WAIT) and in_a_row >= settings["in_a_row"]
-    _POLICIES[settings["then"] if final else settings["policy"]](session, seat)
+    if in_a_row >= settings["in_a_row"]:
+        FINALLY[settings["then"]](session, seat)
+    else:
+        _POLICIES[settings["policy"]](session, seat)
 
 
 TIME_OUT = TableDeed({"seat": ANY_SEAT}, time_out_offers, time_out_refusal, time_out, BY_SYSTEM)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from games.kernel import Action, Refusal, no
 from games.lifecycle import VOID
 from table.data import VOTE_MS
-from table.progress import forfeit, is_over, lapse_offers, not_going_on, not_taking_part, present, substitute, void
+from table.progress import FINALLY, forfeit, is_over, lapse_offers, not_going_on, not_taking_part, present, substitute, void
 from table.seats import ANY_SEAT
 from table.session import BY_SEAT, BY_SYSTEM, Session, TableDeed
 from table.settings import DECISIONS, FORFEIT, SUBSTITUTE
@@ -20,6 +20,8 @@ _DECISIONS: Mapping[str, Callable[[Session, Seat], None]] = {
     SUBSTITUTE: substitute,
     VOID: lambda session, seat: void(session),
 }
+
+THEN = "then"
 
 
 def voters(session: Session, about: Seat) -> list[Seat]:
@@ -35,31 +37,36 @@ def open_vote(session: Session, seat: Seat) -> None:
 
 
 def settle_votes(session: Session) -> None:
-    """Do what the votes have decided: more than half of those who may vote are for it, or nobody may vote (TBL-VOT-02, TBL-VOT-03)."""
+    """Do what the votes have decided: more than half of those who may vote are for it, or all have voted and do not agree, or nobody may
+    vote (TBL-VOT-02, TBL-VOT-03, TBL-VOT-05)."""
     undecided = [seat for seat in session.state["seats"] if seat in session.table["votes"]]
     while undecided and not is_over(session):
         seat = undecided.pop(0)
         decision = _decision(session, seat)
         if decision is not None:
-            decide(session, seat, decision)
+            _close(session, seat, decision)
             undecided = [seat for seat in session.state["seats"] if seat in session.table["votes"]]
 
 
 def _decision(session: Session, about: Seat) -> str | None:
-    """Return what the vote about a seat has decided, or None if it has not yet."""
+    """Return what the vote about a seat has decided, or None if it has not yet. `THEN`: all have voted, and they do not agree."""
     who = voters(session, about)
-    if not who:
-        final: str = session.table["time_out"]["then"]
-        return final
     votes = session.table["votes"][about]["votes"]
     given = [votes[seat] for seat in who if seat in votes]
-    return next((decision for decision in DECISIONS if given.count(decision) * 2 > len(who)), None)
+    agreed = next((decision for decision in DECISIONS if given.count(decision) * 2 > len(who)), None)
+    if agreed == VOID and len(who) < 2:
+        agreed = None
+    return THEN if agreed is None and len(given) == len(who) else agreed
 
 
-def decide(session: Session, about: Seat, decision: str) -> None:
-    """End a vote and do what was decided (TBL-VOT-03)."""
-    session.emit("vote_closed", about=about, decision=decision)
-    _DECISIONS[decision](session, about)
+def _close(session: Session, about: Seat, decision: str) -> None:
+    """End a vote and do what was decided. `THEN`: what the match names where nothing was (TBL-VOT-03, TBL-VOT-05)."""
+    named: str = session.table["time_out"]["then"]
+    session.emit("vote_closed", about=about, decision=named if decision == THEN else decision)
+    if decision == THEN:
+        FINALLY[named](session, about)
+    else:
+        _DECISIONS[decision](session, about)
 
 
 # ---------------------------------------------------------------- deeds
@@ -71,14 +78,17 @@ def vote_offers(session: Session, seat: Seat) -> list[Action]:
 
 
 def vote_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return why a vote is refused, or None (TBL-VOT-01, TBL-VOT-02)."""
+    """Return why a vote is refused, or None (TBL-VOT-01, TBL-VOT-02, TBL-VOT-03)."""
     refusal = not_taking_part(session, seat)
     if refusal is not None:
         return refusal
     about = action["seat"]
     if about not in session.table["votes"] or seat not in voters(session, about):
         return no("no_vote", "TBL-VOT-02", seat=about)
-    return no("already_voted", "TBL-VOT-01", seat=about) if seat in session.table["votes"][about]["votes"] else None
+    if seat in session.table["votes"][about]["votes"]:
+        return no("already_voted", "TBL-VOT-01", seat=about)
+    alone = action["for"] == VOID and len(voters(session, about)) < 2
+    return no("nobody_to_agree", "TBL-VOT-03", what=VOID) if alone else None
 
 
 def vote(session: Session, seat: Seat, action: Action) -> None:
@@ -101,8 +111,8 @@ def end_vote_refusal(session: Session, system: str, action: Action) -> Refusal |
 
 
 def end_vote(session: Session, system: str, action: Action) -> None:
-    """End a vote in which nothing was decided in time: the match is void (TBL-VOT-05)."""
-    decide(session, action["seat"], VOID)
+    """End a vote in which nothing was decided in time: what the match names happens (TBL-VOT-05)."""
+    _close(session, action["seat"], THEN)
 
 
 VOTE = TableDeed({"seat": ANY_SEAT, "for": DECISION}, vote_offers, vote_refusal, vote, BY_SEAT)

@@ -1,4 +1,4 @@
-"""The referees' desk in a terminal: `./run desk`, `./run desk MATCH`, `./run desk MATCH NUMBER upheld|rejected --text "…"`."""
+"""The referees' desk in a terminal: `./run desk`, `./run desk MATCH`, `./run desk MATCH NUMBER [upheld|rejected --text "…"]`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from tools.show import add_service_options, client_from, replace_unprintable
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """List the open disputes, show the disputes of a match, or rule on one. Return 1 if the service refuses."""
+    """List the open disputes, show the disputes of a match, take a case or rule on it. Return 1 if the service refuses."""
     parser = argparse.ArgumentParser(
-        prog="./run desk", description="The referees' desk: list the open disputes, show the disputes of a match, or rule on one."
+        prog="./run desk", description="The referees' desk: list the open disputes, show the disputes of a match, take a case or rule on it."
     )
     parser.add_argument("match", metavar="MATCH", nargs="?", help="show the disputes of this match")
-    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="rule on the dispute with this number")
+    parser.add_argument(
+        "number", metavar="NUMBER", nargs="?", type=int, help="take the case of this dispute, or rule on it"
+    )
     parser.add_argument("verdict", nargs="?", choices=VERDICTS)
     parser.add_argument("--text", help="the reason for the ruling, which the seats can read")
     parser.add_argument("--remedy", choices=REMEDIES, default=REMEDIES[0], help="the consequence (default: none)")
@@ -29,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="list all disputes, not only open ones")
     add_service_options(parser)
     options = parser.parse_args(arguments)
-    if options.number is not None and (options.verdict is None or options.text is None):
+    if options.number is not None and (options.verdict is None) != (options.text is None):
         parser.error("a ruling needs a verdict and a --text")
     replace_unprintable()
     try:
@@ -47,6 +49,9 @@ def _lines(client: Client, options: argparse.Namespace) -> Iterator[str]:
         yield from _waiting(client, options.all)
     elif options.number is None:
         yield from _shown(client.get(f"/v1/matches/{options.match}/disputes"))
+    elif options.verdict is None:
+        client.post(f"/v1/matches/{options.match}/actions", {"type": "take_dispute", "dispute": options.number})
+        yield f"You have taken dispute {options.number} about {options.match}."
     else:
         given = {name: value for name in ("seat", "version") if (value := getattr(options, name)) is not None}
         ruling = {"verdict": options.verdict, "remedy": options.remedy, "text": options.text, **given}

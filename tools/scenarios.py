@@ -23,7 +23,7 @@ from record.entries import Entry
 from record.positions import Position, follow, moment_of_play, session_after
 from table import rules as table_rules
 from table.clocks import after_entry
-from table.session import NewMatch, Origin, Session
+from table.session import NewMatch, Now, Origin, Session
 from table.state import BLANK, lock_of
 
 Scenario = dict[str, Any]
@@ -119,8 +119,8 @@ class GameRules(NamedTuple):
 class TableRules(NamedTuple):
     """The rules of the table with a game. The state is `{"table", "game", "positions"}`: both documents, and every position so far.
 
-    The actor of a step is its `player`, perhaps with a `role`, or its `seat`, which may be `system`. `at` is the moment of the step, by
-    default that of the step before.
+    The actor of a step is its `player`, perhaps with a `role` or `shown` what seats may not see, or its `seat`, which may be `system`, or
+    which its `substitute` plays. `at` is the moment of the step, by default that of the step before.
     """
 
     game: Game
@@ -140,7 +140,7 @@ class TableRules(NamedTuple):
             )
         if "seats" not in match:
             return state
-        chosen = {name: match[name] for name in ("code", "clock", "time_out", "spectators") if name in match}
+        chosen = {name: match[name] for name in ("code", "clock", "time_out", "spectators", "dispute_days") if name in match}
         create = {"type": "create_match", "game": self.game.id, "seats": match["seats"], "options": match.get("options") or {}, **chosen}
         _, state = self.act(state, {"player": match["creator"], "do": create}, Scripted([], _UNUSED))
         for seat, player in (match.get("taken") or {}).items():
@@ -160,23 +160,27 @@ class TableRules(NamedTuple):
         received = step.get("at", 0 if before is None else before.at)
         if before is None or table_rules.is_table_action(action):
             at = max(received, 0 if before is None else before.at)
-            session = self._session(positions, at, chance, state.get("origin"), step.get("role"))
+            session = self._session(positions, at, chance, state.get("origin"), step)
             action = table_rules.carry_out(session, actor, table_rules.recorded(session.table, actor, action))
             events = session.events
         else:
             at = moment_of_play(before, actor, received)
-            match, _ = table_rules.play(self.game, before.table, before.document, actor, action, chance, at, owner=True)
+            match, _ = table_rules.play(
+                self.game, before.table, before.document, actor, action, chance, at, owner=not step.get("substitute")
+            )
             events = match.events
         version = 1 if before is None else before.version + 1
         entry = Entry(MATCH, version, actor, action, events, self.game.revision, "", at, None, "")
         return events, _as_state([*positions, follow(self.game, before, entry)])
 
-    def _session(self, positions: list[Position], at: int, chance: Chance, origin: Origin | None, role: str | None) -> Session:
+    def _session(self, positions: list[Position], at: int, chance: Chance, origin: Origin | None, step: Mapping[str, Any]) -> Session:
         if not positions:
-            return Session(self.game, new=NewMatch(COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES, origin))
+            new = NewMatch(COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES, origin)
+            return Session(self.game, new=new, now=Now(chance=chance))
         before = positions[-1]
         earlier = {position.version: (position.document, position.memory) for position in positions}
-        return session_after(self.game, before, at, chance, earlier.__getitem__, role=role)
+        shown = bool(step.get("shown"))
+        return session_after(self.game, before, at, chance, earlier.__getitem__, role=step.get("role"), shown=shown)
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
         """Return the choices of the table for the player or the seat of the step."""
@@ -193,7 +197,14 @@ class TableRules(NamedTuple):
 
 def _table_of(origin: Mapping[str, Any]) -> Any:
     """Return the table of the origin of a match after a ruling, as far as the scenario describes it."""
-    return {**BLANK, **{name: origin[name] for name in ("creator", "roster", "clock", "time_out", "spectators") if name in origin}}
+    return {
+        **BLANK,
+        **{
+            name: origin[name]
+            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice")
+            if name in origin
+        },
+    }
 
 
 def _as_state(positions: list[Position]) -> State:

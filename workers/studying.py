@@ -23,7 +23,6 @@ from players.level import Option
 from record.decisions import decisions
 from record.entries import parse
 from record.thinking.judging import advice, analysis, compares, judged
-from table.state import is_practice
 from workers.brake import Ending, is_ending
 
 PART = 0.25  # seconds after which a part of an analysis ends, at the end of the current decision
@@ -67,7 +66,7 @@ def _hint(platform: Platform, work: Owed) -> tuple[Owed, ...]:
         raise Ending
     position = recall.position(platform, work.match)
     seat, level = hinted(work.target)
-    if position.version != work.version or seat not in position.to_act or not is_practice(position.table):
+    if position.version != work.version or seat not in position.to_act or not position.table["practice"]:
         raise NotDue(work.member)
     thought = advice(recall.rules_of(platform, position), position.document, seat, position.memory, level)
     options = in_order(thought.options[:MOST_OPTIONS])

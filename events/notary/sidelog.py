@@ -24,6 +24,7 @@ from events.store.sidelog import BYTES_OF_SEAT, MOST
 from events.timing.clock import Clock
 from evidence.statements import Read as ReadStatement
 from evidence.statements import read_text
+from games.kernel import SPECTATOR
 from record.entries import NotCanonical, canonical
 
 PAUSE = 0.5  # seconds between two writes of refused actions
@@ -103,6 +104,10 @@ class SideLog:
     def reads(self, match: str) -> list[Read]:
         """Return the reads of a match by staff, by reader and kind. Raises StoreUnavailable."""
         return [Read(*found) for found in self._stored.reads(match)]
+
+    def saw_hidden(self, match: str, player: str) -> bool:
+        """Return True if a player read, as staff, what a seat of a match may not see (TBL-HND-04). Raises StoreUnavailable."""
+        return any(read.reader == player and read.what != f"view:{SPECTATOR}" for read in self.reads(match))
 
     def note_refusal(self, match: str, seat: str, player: str, version: int, at: int, action: Any, code: str, rule: str | None) -> None:
         """Queue a refused action to be written soon. This costs no round trip and never fails."""

@@ -71,9 +71,10 @@ from service.kept import Key
 from table.creating import CREATE
 from table.data import LEVELS
 from table.forks import FORK
-from table.state import CONTINUED, DISPUTE, ME, OFFER, ORIGIN, RULING_MADE, VOTE
+from table.settings import DISPUTE_DAYS
+from table.state import CONTINUED, DISPUTE, ME, OFFER, ORIGIN, RULING_MADE, STRETCH, TO_THE_END, VOTE
 
-SETTINGS = ("clock", "time_out", "spectators")
+SETTINGS = ("clock", "time_out", "spectators", "dispute_days")
 
 
 def create_match(service: Service, call: Call) -> Response:
@@ -231,6 +232,11 @@ AT_TABLE_FIELDS: Fields = {
     "substitutes": mapping(
         ANY_TEXT, text(about="The level of play."), "The seats that an artificial player plays until their owners return."
     ),
+    "held": mapping(
+        ANY_TEXT,
+        ids([STRETCH, TO_THE_END], "`stretch` or `end`."),
+        "The seats that their owners cannot take back: before the substitute has played the `stretch` that ran out, or to the `end`.",
+    ),
     "handovers": mapping(ANY_TEXT, PLAYER_ID, "The seats that are offered to another player, with that player."),
     "paused_until": nullable(described(TIME, "When the pause ends at the latest; null if the match is not paused.")),
     "disputes": listing(
@@ -263,7 +269,7 @@ _STANDING: Fields = {
     "created": described(TIME, "When it was created, in milliseconds since 1970."),
     "creator": described(PLAYER_ID, "The player who created it."),
     "rematch_of": nullable(described(MATCH_ID, "The match that this is a rematch of, or null.")),
-    "practice": flag("Whether this is a practice match: it began from a position of another match, and its result does not count."),
+    "practice": flag("Whether its result does not count: it began from a position of another match, or a player has several seats."),
     "origin": nullable(
         described(
             named("Origin", described(ORIGIN, "The position of another match that a match began from.")),
@@ -273,6 +279,7 @@ _STANDING: Fields = {
     "clock": described(CLOCK_CHOSEN, "The clock of each seat."),
     "time_out": nullable(described(TIME_OUT_CHOSEN, "What a time-out does; null without a clock.")),
     "spectators": described(SPECTATORS_SEE, "What spectators see before the match is over."),
+    "dispute_days": DISPUTE_DAYS,
     "revision": described(COUNT, "The revision of the game's rules that the match began with."),
     "options": anything("The options of the match, with defaults."),
     "order": listing(SEAT, about="The seats in turn order."),
@@ -364,9 +371,10 @@ _WHO = named(
 )
 _HOW: Fields = {
     "code": optional(flag("Whether open seats need a code. The answer has the code.")),
-    "clock": optional(described(CLOCK_REQUEST, "The clock of each seat. Default: none.")),
+    "clock": optional(described(CLOCK_REQUEST, "The clock of each seat. Default: 3 `days` if several people may play, else none.")),
     "time_out": optional(described(TIME_OUT_REQUEST, "What a time-out does. Only with a clock.")),
     "spectators": optional(described(SPECTATORS_SEE, "What spectators see before the match is over. Default: all.")),
+    "dispute_days": optional(DISPUTE_DAYS),
 }
 _FORK = named(
     "Fork",

@@ -130,7 +130,15 @@ PROFILE = named(
             "created": nullable(described(TIME, "When the player was created, in milliseconds since 1970.")),
             "finished": mapping(
                 ANY_TEXT,
-                record({"matches": described(COUNT, "How many matches are over."), "won": described(COUNT, "How many of them were won.")}),
+                record(
+                    {
+                        "matches": described(COUNT, "How many matches were played to an end."),
+                        "won": described(COUNT, "How many of them the player won."),
+                        "stood_in": described(COUNT, "How many of them were won while a substitute played for the player."),
+                        "drawn": described(COUNT, "How many others ended in a draw by agreement."),
+                        "void": described(COUNT, "How many others do not count."),
+                    }
+                ),
                 "The matches that the player has finished, by game. Games without any are left out.",
             ),
         },

@@ -142,7 +142,7 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
     tag = seen.version if seen is position else f"{seen.version}-offered"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag)
-    choices = sight.choices(recall.rules_of(service.platform, position), position, seat, player)
+    choices = sight.choices(service.platform, recall.rules_of(service.platform, position), position, seat, player)
     body = {
         "match": match,
         "game": position.game,
@@ -352,7 +352,7 @@ def played_response(platform: Platform, played: Played, seat: str | None, player
         "outcome": document["outcome"],
         **at_table(position.table),
         "entries": [sight.shown(game, entry, seat or SPECTATOR) for entry in played.entries],
-        "choices": sight.choices(game, position, seat, player),
+        "choices": sight.choices(platform, game, position, seat, player),
         "receipt": receipt_of(platform, played.entries[-1]),
     }
     return tagged_json(body, played.last)

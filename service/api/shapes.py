@@ -22,7 +22,7 @@ from games.schema import Fields, Schema, Shape, always, described, ids, listing,
 from service.http.limits import LONGEST_NAME
 from service.http.schemas import LARGEST, NAME
 from table.data import LEVELS
-from table.state import DISPUTE_NUMBER, DISPUTE_TEXT, PROPOSAL
+from table.state import DISPUTE_NUMBER, DISPUTE_TEXT, OVERRULED, PROPOSAL
 
 GROWS = "x-grows"
 """In a union of answers: the member that tells the parts apart, or "". The description adds a part for unknown values."""
@@ -160,6 +160,7 @@ OUTCOME_REACHED = named(
                 "winners": listing(SEAT, about="One seat, or those that share the victory.").schema,
                 "reason": text(about="Why the match is over, an id of the game.").schema,
                 "scores": {"type": "object", "additionalProperties": True, "description": "Points by seat."},
+                "overruled": OVERRULED.schema,
             },
             "required": ["winners", "reason"],
             "additionalProperties": True,

@@ -38,7 +38,6 @@ from service.http.quotas import quota_reached
 from service.http.responses import JSON, json_response, private, sorted_json
 from service.http.schemas import AnalysisQuery, HintQuery
 from table.rules import play_refusal
-from table.state import is_practice
 
 AGAIN = {"hint": "1", "analysis": "5"}  # seconds after which to ask again
 LONGEST = 5000  # versions of a match that is analysed
@@ -50,7 +49,7 @@ def get_hint(service: Service, call: Call, match: str) -> Response:
     """Return what a level would play for the caller's seat, or 202 until a worker has the answer."""
     position = recall.position(service.platform, match)
     seat, level = sight.seat_of(position, call.caller, call.query.get("seat")), call.query["level"]
-    if not is_practice(position.table):
+    if not position.table["practice"]:
         raise Problem("not_practice")
     game = recall.rules_of(service.platform, position)
     _check_decides(game, position, seat)

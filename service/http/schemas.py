@@ -209,6 +209,7 @@ class MatchBody(Schema):
     clock = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
     time_out = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
     spectators = fields.Raw()
+    dispute_days = fields.Integer(strict=True)
 
     @validates_schema
     def _check_kind(self, given: dict[str, Any], **_: Any) -> None:

@@ -301,7 +301,8 @@ def test_a_deleted_player_leaves_an_id_and_nothing_else(platform: Platform, serv
 def test_a_deleted_player_leaves_open_seats_and_keeps_others(platform: Platform, begin: Callable[..., str], ann: str) -> None:
     id, signer = joined(platform, "Bob")
     running = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
-    waiting = play.create(platform, ann, "tally", {"one": "me", "two": "open", "three": "open", "four": "open"}, {}).match
+    seats = {"one": "me", "two": f"player:{id}", "three": f"player:{id}", "four": "open"}
+    waiting = play.create(platform, ann, "tally", seats, {}).match
     take_seat(platform, running, id, "two")
     for seat in ("two", "three"):
         take_seat(platform, waiting, id, seat)

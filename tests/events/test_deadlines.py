@@ -210,7 +210,7 @@ def test_a_match_that_all_have_left_ends_by_itself(timed: Timed, policy: str) ->
     assert audit(timed.worker, match).ok
 
 
-def test_a_match_without_a_clock_is_void_after_sixty_days(timed: Timed) -> None:
+def test_in_a_match_without_a_clock_who_must_act_forfeits_after_sixty_days(timed: Timed) -> None:
     match = timed.begin(clock={"kind": "none"})
     assert timed.position(match).table["clocks"] == {"returned": 0, "seats": {}}
     timed.machine.pass_ms(60 * 24 * HOUR - SECOND)
@@ -218,7 +218,7 @@ def test_a_match_without_a_clock_is_void_after_sixty_days(timed: Timed) -> None:
     assert timed.fire() == []
     timed.live(SECOND)
     timed.fire()
-    assert timed.position(match).document["outcome"]["reason"] == "void"
+    assert timed.position(match).document["outcome"]["reason"] == "forfeited"
     assert audit(timed.worker, match).ok
 
 

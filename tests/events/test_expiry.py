@@ -92,7 +92,7 @@ def test_what_is_due_is_the_removal_at_the_moment_that_is_published(platform: Pl
     assert (work.kind, work.due) == (EXPIRE, recall.position(platform, match).created + OPEN_MS)
     closed = play.act_at_table(platform, match, ann, {"type": "close_match"}).position
     assert [work.due for work in due.owed(closed)] == [closed.at + CLOSED_MS]
-    assert [work.kind for work in due.owed(take_seat(platform, aged(3), bob, "two").position)] == [due.ADVANCE, due.DEADLINE]
+    assert [work.kind for work in due.owed(take_seat(platform, aged(3), bob, "two").position)] == [due.ADVANCE]
     rebuild(platform)
     assert audit(platform, match).findings == []
 

@@ -41,6 +41,7 @@ from record.rules import content_hash
 from table import rules as table_rules
 from tests.conftest import Servers, take_seat, tickets
 
+CYD = "p" + "c" * 16
 Begin = Callable[..., str]
 More = Callable[[], Platform]
 
@@ -153,12 +154,12 @@ def test_a_seat_is_left_and_taken_again_until_the_match_starts(platform: Platfor
     assert left.position.table["contributions"] == {}
     assert left.position.open_seats() == ["two", "three"]
     take_seat(platform, match, bob, "three", "00")
-    started = take_seat(platform, match, ann, "two", "ab").position
+    started = take_seat(platform, match, CYD, "two", "ab").position
     assert (started.version, started.status) == (5, "playing")
-    assert started.seats_of(ann) == ["one", "two"]
+    assert (started.seats_of(ann), started.seats_of(CYD)) == (["one"], ["two"])
     assert recall.position(another_platform(), match) == started
     with pytest.raises(Refused, match="already_started"):
-        play.act_at_table(platform, match, ann, leave)
+        play.act_at_table(platform, match, CYD, leave)
     assert play.act_at_table(platform, match, bob, leave, request="r") == left._replace(repeated=True)
     assert audit(platform, match).ok
 
@@ -174,10 +175,10 @@ def test_an_action_of_the_table_may_expect_a_version(platform: Platform, ann: st
         assert stale.value.version == 1
     taken = play.act_at_table(platform, match, bob, take, expected=1, request="r")
     with pytest.raises(Stale) as stale:
-        play.act_at_table(behind, match, ann, {"type": "take_seat", "seat": "three"}, expected=1)
+        play.act_at_table(behind, match, CYD, {"type": "take_seat", "seat": "three"}, expected=1)
     assert stale.value.version == 2
     assert play.act_at_table(behind, match, bob, take, expected=1, request="r") == taken._replace(repeated=True)
-    assert play.act_at_table(behind, match, ann, {"type": "take_seat", "seat": "three"}, expected=2).last == 3
+    assert play.act_at_table(behind, match, CYD, {"type": "take_seat", "seat": "three"}, expected=2).last == 3
 
 
 def test_a_match_that_asks_for_a_code_is_joined_with_it_and_the_log_has_its_hash(platform: Platform, ann: str, bob: str) -> None:
@@ -201,13 +202,13 @@ def test_an_action_of_the_table_is_no_action_of_the_game(platform: Platform, beg
 
 
 @pytest.mark.parametrize("contribution", ["", "0", "zz", "AB", "00" * 65, "0x00", "00\n", 7, None, {}])
-def test_a_contribution_is_bytes_in_hex(platform: Platform, ann: str, contribution: Any) -> None:
+def test_a_contribution_is_bytes_in_hex(platform: Platform, ann: str, bob: str, contribution: Any) -> None:
     match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
     action = {"type": "take_seat", "seat": "two", "contribution": contribution}
     with pytest.raises(Refused, match="bad_action"):
-        play.act_at_table(platform, match, ann, action, request="r")
+        play.act_at_table(platform, match, bob, action, request="r")
     assert recall.position(platform, match).version == 1
-    assert take_seat(platform, match, ann, "two", "00" * 64, request="r").position.status == "playing"
+    assert take_seat(platform, match, bob, "two", "00" * 64, request="r").position.status == "playing"
 
 
 # ---------------------------------------------------------------- playing

@@ -160,7 +160,7 @@ def match(platform: Platform, ann: str, bob: str) -> str:
     take_seat(platform, match, bob, "three", "00ff", request="take-1")
     play.act_at_table(platform, match, bob, {"type": "leave_seat", "seat": "three"}, request="leave")
     take_seat(platform, match, bob, "three", "c0ffee")
-    take_seat(platform, match, ann, "two", "ab" * 64, request="take-2")
+    take_seat(platform, match, "p" + "c" * 16, "two", "ab" * 64, request="take-2")
     play.play(platform, match, SYSTEM, [{"type": "advance"}])
     play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}] * 2, request="list", player=ann)
     play.play(platform, match, "one", [{"type": "draw"}], request="draw")

@@ -19,6 +19,7 @@ from events.standings import changes, indexes
 from record.entries import parse
 from service.app import create_app
 from service.http.settings import Settings
+from table.deeds import DEEDS
 from tests.conftest import Servers, within
 from tests.service.conftest import Caller, played_on, streams_open
 from tests.service.secrecy import answers, callers, comparable, replace_entries
@@ -86,7 +87,7 @@ def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the
     shared: int,
     heads: tuple[int, int],
 ) -> None:
-    eve, ada, ben, cleo = (join(name) for name in ("Eve", "Ada", "Ben", "Cleo"))
+    eve, ada, ben, cleo, dan = (join(name) for name in ("Eve", "Ada", "Ben", "Cleo", "Dan"))
     match = hidden(eve, ada, ben, spectators, "war")
     played_on(platform, match, random.Random(3), 20)
     common = [parse(stored) for stored in platform.store.log.read_all(match)][:shared]
@@ -97,7 +98,7 @@ def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the
         rebuild(other)
         if seed == 0:  # in one of them there is more at the table, too
             play.act_at_table(other, match, "red", {"type": "offer", "what": "void"})
-            play.act_at_table(other, match, "blue", {"type": "hand_over", "player": ada.id})
+            play.act_at_table(other, match, "blue", {"type": "hand_over", "player": dan.id})
         played_on(other, match, random.Random(seed), head - recall.position(other, match).version)
         assert recall.position(other, match).version == head
         strangers = callers(create_app(other, settings), eve, cleo)
@@ -109,6 +110,46 @@ def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the
     for place in range(3):
         for (name, first), (_, second) in zip(*[history[place] for history in found], strict=True):
             assert first == second, name
+
+
+def deeds(caller: Caller, match: str) -> Iterator[tuple[str, Any]]:
+    """Yield the answers to everything that a caller without a seat can do at the table of a match, as whom it likes."""
+    some = {"seat": "one", "contribution": "00", "player": caller.id, "what": "pause", "version": 2, "hours": 2, "for": "forfeit"}
+    some |= {"dispute": 1, "text": "Why?", "verdict": "upheld", "remedy": "none", "from": 1, "to": 2, "report": {}}
+    for kind, deed in DEEDS.items():
+        action = {"type": kind, **{name: some[name] for name in deed.fields if name in some}}
+        for query in ("", "?seat=one", "?seat=nobody"):
+            yield f"{kind}{query}", comparable(caller.act(match, action, query))
+    yield "join", comparable(caller.post(f"/v1/matches/{match}/seats/one"))
+    for path, body in (("", {"version": 1, "text": "Why?"}), ("/1/statements", {"text": "So."}), ("/1/appeal", {"text": "No."})):
+        yield f"disputes{path}", comparable(caller.post(f"/v1/matches/{match}/disputes{path}", body))
+
+
+@pytest.mark.parametrize("spectators", ["none", {"delay": 500}])
+def test_every_deed_of_a_stranger_is_answered_alike_in_every_phase(
+    platform: Platform, join: Callable[..., Caller], referee: Caller, spectators: Any
+) -> None:
+    """Also those of the creator, and of a player who once had a seat (TBL-SEE-03)."""
+    eve, ada, ben, cleo, dan = (join(name) for name in ("Eve", "Ada", "Ben", "Cleo", "Dan"))
+    match = hidden(eve, ada, ben, spectators)
+    played_on(platform, match, random.Random(3), 2)
+    began = [list(deeds(stranger, match)) for stranger in (eve, cleo)]
+    steps: list[tuple[Caller, dict[str, Any]]] = [
+        (ada, {"type": "offer", "what": "pause"}),
+        (ben, {"type": "accept", "what": "pause"}),
+        (ada, {"type": "offer", "what": "resume"}),
+        (ben, {"type": "accept", "what": "resume"}),
+        (ben, {"type": "hand_over", "player": dan.id}),
+        (dan, {"type": "take_over", "seat": "two"}),
+        (ada, {"type": "dispute", "version": 2, "text": "The dice."}),
+        (referee, {"type": "take_dispute", "dispute": 1}),
+        (ada, {"type": "withdraw_dispute", "dispute": 1}),
+        (ada, {"type": "hand_over", "player": ben.id}),
+    ]
+    for caller, action in steps:
+        answer = caller.act(match, action)
+        assert answer.status_code == 200, answer.text
+        assert [list(deeds(stranger, match)) for stranger in (eve, cleo)] == began, action
 
 
 @pytest.mark.parametrize("spectators", ["none", LATE])

@@ -27,6 +27,7 @@ COMMITMENT = "5a" * 32
 ALL = (TALLY, *GAMES.values())
 CLOCKS: tuple[dict[str, Any], ...] = (
     {"kind": "none"},
+    {"kind": "none", "claim_days": 2},
     {"kind": "per_action", "seconds": 30},
     {"kind": "bank", "seconds": 200, "increment": 7},
     {"kind": "bank", "seconds": 0, "delay": 20},
@@ -124,12 +125,20 @@ class Run:
 
 def created(game: Game, settings: dict[str, Any], seats: dict[str, str], seed: object = 0) -> Run:
     """Return a match whose seats are taken, by the player or `ai:` level that `seats` names, before its set-up."""
-    asked = {seat: "me" if who == PLAYERS[0] else "open" if who in PLAYERS else who for seat, who in seats.items()}
+    several = {who for who in seats.values() if list(seats.values()).count(who) > 1}  # which makes the match practice
+    asked = {seat: _asked(who, who in several) for seat, who in seats.items()}
     run = Run(game, asked, settings, {"target": 60} if game is TALLY else {}, seed)
     for seat, who in seats.items():
         if who in PLAYERS[1:]:
             run.act_at_table(who, {"type": "take_seat", "seat": seat}, 1)
     return run
+
+
+def _asked(who: str, several: bool) -> str:
+    """Return how a seat is requested for a player or a level."""
+    if who not in PLAYERS:
+        return who
+    return "me" if who == PLAYERS[0] else f"player:{who}" if several else "open"
 
 
 def settings_of(clock: dict[str, Any], policy: dict[str, Any]) -> dict[str, Any]:
@@ -150,13 +159,14 @@ def chosen(choice: dict[str, Any], will: random.Random) -> Action:
     return complete(choice["action"], choice["choose"], will.randrange) if "choose" in choice else choice["action"]
 
 
-def steps(game: Game, seed: int, length: int) -> Iterator[Run]:
+def steps(game: Game, seed: int, length: int, **settings: Any) -> Iterator[Run]:
     """Yield a match after each of its steps, in which everything happens: play, offers, outages, time-outs, seats that change hands."""
     will = random.Random(f"{game.id} {seed}")
     number = will.randint(game.seats.least, min(3, game.seats.most))
     seats = will.sample(game.seats.ids, number)
     whom = [*PLAYERS[:2], *will.choices([*PLAYERS[:3], "ai:random"], k=number)][:number]
-    run = created(game, settings_of(will.choice(CLOCKS), will.choice(POLICIES)), dict(zip(seats, whom, strict=True)), seed)
+    settings |= settings_of(will.choice(CLOCKS), will.choice(POLICIES))
+    run = created(game, settings, dict(zip(seats, whom, strict=True)), seed)
     yield run
     for _ in go_on(run, will, length):
         yield run
@@ -179,12 +189,18 @@ def _step(run: Going, will: random.Random, moment: int) -> int:
     """Let something happen after a moment, and return when it did."""
     now = run.now
     moment = max(moment, now.at) + will.choice([0, 1, 500, 4000, 9000])
-    if will.random() < (0.6 if now.table["phase"] == "disputed" else 0.02):
+    undecided = any(one["until"] is not None for one in now.table["disputes"])
+    if will.random() < (0.6 if now.table["phase"] == "disputed" else 0.08 if undecided else 0.02):
         return _step_of_a_dispute(run, will, moment)
-    due = next_deed(now.table, False, now.at)
+    due = next_deed(now.table, now.document, now.at, now.played)
     if due is not None and (due[0] < moment or will.random() < 0.03):
         moment = max(due[0] + 1, moment)
         run.act_at_table(SYSTEM, due[1], moment)
+        return moment
+    if "claim_days" in now.table["clock"] and will.random() < 0.02:
+        moment = max(moment, now.played + now.table["clock"]["claim_days"] * 86_400_000)
+        with suppress(Refused):
+            run.act_at_table(will.choice(now.document["seats"]), {"type": "claim"}, moment)
         return moment
     if will.random() < 0.05 and _give_back(run, will, moment):
         return moment
@@ -210,7 +226,7 @@ def _step(run: Going, will: random.Random, moment: int) -> int:
 def _step_of_a_dispute(run: Going, will: random.Random, moment: int) -> int:
     """Let a seat, a referee or the system do something about a dispute after a moment, if the rules allow it. Return when it did."""
     now = run.now
-    due = next_deed(now.table, now.document["outcome"] is not None, now.at)
+    due = next_deed(now.table, now.document, now.at, now.played)
     if due is not None and will.random() < 0.2:
         moment = max(due[0] + 1, moment)
         run.act_at_table(SYSTEM, due[1], moment)
@@ -232,6 +248,7 @@ def _step_of_a_dispute(run: Going, will: random.Random, moment: int) -> int:
     rulings = [{"type": "rule_dispute", **about, "verdict": "upheld", **remedy} for remedy in remedies]
     rulings += [{"type": "rule_dispute", **about, "verdict": "rejected", "remedy": "none"}] * 7  # or most matches would soon be over
     choices += [(will.choice(REFEREES), will.choice(rulings), will.choice(["referee", "admin"])) for _ in range(4)]
+    choices += [(will.choice(REFEREES), {"type": "take_dispute", "dispute": number}, "referee")]
     actor, action, role = will.choice(choices if undecided else choices[:1])
     with suppress(Refused):
         run.act_at_table(actor, action, moment, role)

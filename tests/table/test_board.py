@@ -8,23 +8,24 @@ from table.rules import carry_out
 from table.session import Session
 from tests.tally import TALLY
 
-ADA, BOB = "p" + "a" * 16, "p" + "b" * 16
+ADA, BOB, CYD = ("p" + letter * 16 for letter in "abc")
 
 
 def name(player: str) -> str | None:
-    return {ADA: "Ada", BOB: 'Bob "the open"'}[player]
+    return {ADA: "Ada", BOB: 'Bob "the open"', CYD: "Cyd"}[player]
 
 
 def test_the_roster_is_shown_with_names() -> None:
     session = Session(TALLY)
-    seats = {"one": "me", "two": "open", "three": "ai:greedy", "four": "open"}
-    carry_out(session, ADA, {"type": "create_match", "game": "tally", "seats": seats, "options": {}})
+    seats = {"one": "me", "two": "open", "three": "ai:greedy", "four": f"player:{BOB}"}
+    create = {"type": "create_match", "game": "tally", "seats": seats, "options": {}, "clock": {"kind": "none"}}
+    carry_out(session, ADA, create)
     lines = board(session.table, name)
-    assert " ".join(lines) == 'Waiting for players. four: open, one: "Ada", three: greedy, two: open '
+    assert " ".join(lines) == r'Waiting for players. four: kept for "Bob \"the open\"", one: "Ada", three: greedy, two: open '
     assert all(len(line) <= WIDTH for line in lines)
-    for seat in ("two", "four"):
-        carry_out(session, BOB, {"type": "take_seat", "seat": seat})
-    assert " ".join(board(session.table, name)) == (r'four: "Bob \"the open\"", one: "Ada", three: greedy, two: "Bob \"the open\"" ')
+    carry_out(session, BOB, {"type": "take_seat", "seat": "four"})
+    carry_out(session, CYD, {"type": "take_seat", "seat": "two"})
+    assert " ".join(board(session.table, name)) == (r'four: "Bob \"the open\"", one: "Ada", three: greedy, two: "Cyd" ')
     assert board(session.table, lambda _: None)[0].startswith("four: deleted player, one: deleted player, three: greedy")
 
 

@@ -111,7 +111,7 @@ def unlisted(run: Run, listed: list[Any], will: random.Random) -> Iterator[Any]:
     seats = run.now.document["seats"]
     whats = ("draw", "void", "pause", "resume", "takeback", "cake")
     for _ in range(3):
-        kind = will.choice([kind for kind in DEEDS if kind not in BEGINNINGS])
+        kind = will.choice([kind for kind in DEEDS if kind not in (*BEGINNINGS, "claim")])
         action: dict[str, Any] = {"type": kind}
         fields = DEEDS[kind].fields
         for name in fields:
@@ -155,7 +155,12 @@ def test_what_is_restored_from_json_decides_the_same(game: Game) -> None:
         for entry in run.entries[1:]:
             again.positions = [*again.positions[:-1], Position(*json.loads(json.dumps(again.positions[-1])))]
             if rules.is_table_action(entry.action):
-                again.act_at_table(entry.actor, json.loads(json.dumps(entry.action)), entry.at, entry.events[0].get("role"))
+                again.act_at_table(
+                    entry.actor,
+                    json.loads(json.dumps(entry.action)),
+                    entry.at,
+                    next((event["role"] for event in entry.events if "role" in event), None),
+                )
             else:
                 again.play(entry.actor, json.loads(json.dumps(entry.action)), entry.at, owner=False)
             assert same(again.entries[-1], entry)
@@ -251,6 +256,7 @@ def recomputed(game: Game, entries: list[Entry]) -> Iterator[tuple[dict[str, int
     bank: dict[str, int] = {}
     used: dict[str, int] = {}
     since: dict[str, int] = {}
+    refilled: dict[str, list[int]] = {}  # the rounds in which a bank was refilled
     back: dict[str, int] = {}  # of the time since then, what was given back
     for entry in entries:
         before = (table, state)
@@ -265,15 +271,30 @@ def recomputed(game: Game, entries: list[Entry]) -> Iterator[tuple[dict[str, int
             if event["type"] == "time_returned":
                 for seat in since:
                     back[seat] = back.get(seat, 0) + max(0, event["to"] - max(event["from"], since[seat] + back.get(seat, 0)))
-            if event["type"] in ("seat_returned", "seat_handed_over") and kind == "bank":
-                spent = max(0, used[event["seat"]] - free[kind])  # in this stretch, before a pause or a dispute
-                bank[event["seat"]] = max(bank[event["seat"]] - spent, min(60_000, start)) + spent
+            if "refill" in event:
+                seat, refills = event["seat"], [*refilled.get(event["seat"], []), state["round"]]
+                assert event["refill"] == {
+                    "bank": min(60_000, start) // 2 ** (len(refills) - 1),
+                    "round": refills[-1],
+                    "times": len(refills),
+                }
+                assert len(set(refills)) == len(refills), "once a round"
+                refilled[seat] = refills
+                spent = max(0, used[seat] - free[kind])  # in this stretch, before a pause or a dispute
+                assert bank[seat] - spent < event["refill"]["bank"]
+                bank[seat] = event["refill"]["bank"] + spent
+            if event["type"] == "dispute_ruled" and "left" in event:
+                seat = table["disputes"][event["dispute"] - 1]["seat"]
+                bank[seat], used[seat] = event["left"]["bank"], free[kind] - event["left"]["free"]
+                if before[0]["disputes"][event["dispute"] - 1]["freezes"]:
+                    since.pop(seat, None)
+                    back.pop(seat, None)
         for seat in bank:
             own = entry.actor == seat and entry.action["type"] not in DEEDS and seat not in table["substitutes"]
             end = entry.at if own else now
             late = any(event["type"] == "time_ran_out" and event["seat"] == seat for event in entry.events)
             ends = awaited(seat, *before) and (not awaited(seat, table, state) or late or (own and kind == "per_action"))
-            runs = awaited(seat, table, state) and table["phase"] == "started"
+            runs = awaited(seat, table, state) and (table["phase"] == "started" or disputing(seat, table))
             if seat in since and (ends or not runs):
                 used[seat] += max(0, end - since.pop(seat) - back.pop(seat, 0))
                 used[seat] = min(used[seat], free[kind] + bank[seat])  # nobody owes time
@@ -284,6 +305,12 @@ def recomputed(game: Game, entries: list[Entry]) -> Iterator[tuple[dict[str, int
                 since.setdefault(seat, end)
         left = {seat: free[kind] + bank[seat] - used[seat] for seat in bank}
         yield {seat: max(0, time) for seat, time in left.items()}, {seat: since[seat] + back.get(seat, 0) + left[seat] for seat in since}
+
+
+def disputing(seat: str, table: Any) -> bool:
+    """Return True if the clock of a seat goes on in a match that is frozen (TBL-DIS-15)."""
+    waiting = [one["seat"] for one in table["disputes"] if one["state"] == "open" and one["freezes"] and not one["taken"]]
+    return table["phase"] == "disputed" and table["paused_until"] is None and seat in waiting
 
 
 def awaited(seat: str, table: Any, state: Any) -> bool:
@@ -351,5 +378,14 @@ def _some(name: str) -> Any:
     some: dict[str, Any] = {"seats": {"one": "me"}, "options": {}, "order": ["one"], "clock": {"kind": "none"}, "time_out": {}}
     some |= dict.fromkeys(("rematch_of", "fork_of", "continues"), "m" + "a" * 16)
     some |= {"spectators": "all", "game": "tally", "seat": "one", "contribution": "00", "player": None}
-    some |= {"at": 1, "dispute": 1, "text": "Why?", "report": report(1, "one"), "verdict": "upheld", "remedy": "none"}
+    some |= {
+        "dispute_days": 3,
+        "hours": 2,
+        "at": 1,
+        "dispute": 1,
+        "text": "Why?",
+        "report": report(1, "one"),
+        "verdict": "upheld",
+        "remedy": "none",
+    }
     return (some | {"what": "pause", "version": 1, "for": "void", "from": 1, "to": 2})[name]

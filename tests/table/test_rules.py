@@ -87,7 +87,7 @@ def steps(seed: int) -> Iterator[Step]:
 
 def with_code(table: Table, player: str) -> list[Action]:
     """Return the actions that are legal because they have the code, as the record has them."""
-    if table["phase"] != OPEN or table["departures"].get(player, 0) > 2:
+    if table["phase"] != OPEN or table["departures"].get(player, 0) > 2 or (seats_of(table, player) and not table["practice"]):
         return []
     seats = [seat for seat in open_seats(table) if seat not in table["invited"] and needs_code(table, player, seat)]
     return [{"type": "take_seat", "seat": seat, "code": LOCK} for seat in seats]

@@ -81,6 +81,7 @@ def test_a_rematch_has_the_same_settings_and_everybody_has_the_next_seat() -> No
         "clock": SECONDS,
         "time_out": {"policy": "wait", "level": "greedy", "in_a_row": 3, "then": "substitute"},
         "spectators": {"delay": 3},
+        "dispute_days": 3,
     }
     again = Session(TALLY, new=NewMatch("5a" * 32, expires=1), now=Now(1))
     rules.carry_out(again, BEN, asked)
@@ -92,7 +93,9 @@ def test_a_rematch_has_the_same_settings_and_everybody_has_the_next_seat() -> No
 
 def test_a_rematch_of_a_match_without_settings_has_none() -> None:
     session = created({"one": "me", "two": "me"})
-    assert rematch(session.table, session.state, ADA, MATCH).keys() == {"type", "game", "seats", "options", "order", "rematch_of"}
+    assert rematch(session.table, session.state, ADA, MATCH).keys() == {
+        *("type", "game", "seats", "options", "order", "rematch_of", "clock", "dispute_days")
+    }
 
 
 def test_what_a_seat_does_at_the_table_is_told_from_what_a_player_does_there_and_from_play() -> None:
@@ -137,7 +140,7 @@ def test_the_first_rule_that_is_broken_is_named() -> None:
     assert refusal is not None
     assert refusal.code == "not_started"
     session = created({"one": "me", "two": "me"}, clock=SECONDS)
-    session.emit("seat_substituted", seat="one", level="greedy")
+    session.emit("seat_substituted", seat="one", level="greedy", until="stretch")
     session.emit("offer_made", seat="two", what="pause")
     refusal = DEEDS["accept"].refusal(session, "one", {"type": "accept", "what": "pause"})
     assert refusal is not None

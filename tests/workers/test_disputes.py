@@ -14,7 +14,8 @@ from events.platform import Platform
 from record.entries import parse
 from service.app import create_app
 from service.http.settings import Settings
-from tests.conftest import within
+from table.unseen import seen_by_some
+from tests.conftest import ALL_GAMES, within
 from tests.service.conftest import ADMIN, Caller
 from tests.workers.conftest import PATIENCE, Hire
 
@@ -107,7 +108,9 @@ def test_a_dispute_is_taken_through_ruling_and_appeal_and_play_goes_on(lonely: P
     found = ben.get(f"/v1/matches/{successor}").json
     assert (found["origin"], found["practice"]) == ({"match": match, "version": disputed - 1, "digest": before.digest, "dispute": 1}, False)
     assert found["seats"] == over["seats"]
-    assert recall.state_at(lonely, successor, 1).document == before.document
+    begun = recall.state_at(lonely, successor, 1).document
+    assert seen_by_some(ALL_GAMES["tally"], begun) == seen_by_some(ALL_GAMES["tally"], before.document)
+    assert begun != before.document, "what nobody had seen is drawn anew"
     # What was hidden there is still in play here: the match that has ended stays closed until the other one is over.
     assert bench.join("Eve").get(f"/v1/matches/{match}/state?viewer=auditor").json["code"] == "hidden_view"
     assert bench.join("Fay").get(f"/v1/matches/{match}/record").json["code"] == "audit_closed"

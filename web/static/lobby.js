@@ -128,7 +128,8 @@ export function matchOf(form) {
   }
   const number = (name) => Number(form.elements[`clock ${name}`].value);
   const clocks = {
-    none: () => undefined,
+    "": () => undefined,
+    none: () => ({ kind: "none" }),
     per_action: () => ({ kind: "per_action", seconds: number("seconds") }),
     bank: () => ({ kind: "bank", seconds: number("minutes") * 60, increment: number("increment") }),
     days: () => ({ kind: "days", hours: number("hours") }),

@@ -413,7 +413,8 @@ export class Playing {
   }
 
   deedButton(choice) {
-    const shown = choice.choose ? { ...choice.action, version: "…" } : { ...choice.action };
+    const shown = { ...choice.action };
+    for (const field in choice.choose) shown[field] = "…";
     if (shown.type === "decline" && this.standing.offers?.[shown.what]?.by === this.seat) shown.type = "withdraw";
     return make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.deed(choice) }, deed(this.words, shown));
   }
@@ -456,6 +457,8 @@ export class Playing {
   others() {
     const found = this.table.choices.filter((choice) => !URGENT.has(choice.action.type));
     if (!found.length) return null;
+    // Whether it is time for a claim depends on the moment, so the service does not list it.
+    if (this.seat && this.standing.clock?.claim_days && !this.standing.to_act.includes(this.seat)) found.push({ action: { type: "claim" } });
     const dispute = make("button", { type: "button", class: "small", onclick: async () => (await import("./disputing.js")).dispute(this) }, "Dispute");
     const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)), this.seat && this.standing.status === "playing" && this.standing.disputed_since === null ? dispute : null);
     const details = make("details", { class: "attable" }, make("summary", {}, "At the table"), row);
@@ -488,7 +491,7 @@ export class Playing {
     const action = { ...choice.action };
     for (const [field, range] of Object.entries(choice.choose ?? {})) {
       const [min, max] = range;
-      const given = await askText(name, { about: `${fieldName(field)}, ${min} to ${max}`, send: name, type: "number", min, max, value: max });
+      const given = await askText(name, { about: `${fieldName(field)}, ${min} to ${max}`, send: name, type: "number", min, max, value: field === "hours" ? 24 : max });
       if (given === null) return undefined;
       action[field] = Number(given);
     }

@@ -45,6 +45,7 @@ export function deed(words, { type, ...fields }) {
   const told = ordered.map(([field, value]) => {
     if (field === "version") return `to version ${value}`;
     if (field === "dispute") return `number ${value}`;
+    if (field === "hours") return `for ${value} hours`;
     return words.names[`${{ what: "offer", for: "vote" }[field]}_${value}`] ?? word(words, value);
   });
   return `${word(words, type)}${told.length ? `: ${told.join(", ")}` : ""}`;
