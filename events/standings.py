@@ -228,8 +228,10 @@ def _seated(position: Position) -> set[str]:
 
 
 def _referees(table: Table) -> set[str]:
-    """Return the players who ruled on disputes of a match."""
-    return {ruling["referee"] for dispute in table["disputes"] for ruling in dispute["rulings"]}
+    """Return the players who took a case of a match or ruled on one."""
+    disputes = table["disputes"]
+    took = {dispute["taken"] for dispute in disputes if dispute["taken"] is not None}
+    return took | {ruling["referee"] for dispute in disputes for ruling in dispute["rulings"]}
 
 
 def _counted(position: Position) -> Iterator[str]:

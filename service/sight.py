@@ -235,5 +235,6 @@ def players_listed(standing: Mapping[str, Any]) -> set[str]:
     of its disputes."""
     seated = (occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)
     kept = standing["invited"].values()
+    took = (dispute["taken"] for dispute in standing["disputes"] if dispute["taken"] is not None)
     referees = (ruling["referee"] for dispute in standing["disputes"] for ruling in dispute["rulings"])
-    return {standing["creator"], *seated, *kept, *standing["handovers"].values(), *referees}
+    return {standing["creator"], *seated, *kept, *standing["handovers"].values(), *took, *referees}

@@ -16,7 +16,7 @@ from games.schema import described, known, optional, whole
 from table import state
 from table.data import APPEAL_MS, DISPUTABLE_MS, LAPSE_MS, MOST_DISPUTES
 from table.document import Dispute
-from table.freezing import clock_now, cost, freezes, patience
+from table.freezing import clock_now, cost, freezes, patience, tell
 from table.progress import forfeit, is_over, void
 from table.seats import ANY_SEAT
 from table.session import BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed, unlisted
@@ -114,7 +114,7 @@ def withdraw_dispute_refusal(session: Session, seat: Seat, action: Action) -> Re
 
 def withdraw_dispute(session: Session, seat: Seat, action: Action) -> None:
     """Withdraw a dispute that nobody has ruled on. The match goes on (TBL-DIS-05)."""
-    session.emit("dispute_withdrawn", dispute=action["dispute"])
+    tell(session, "dispute_withdrawn", action["dispute"])
 
 
 # ---------------------------------------------------------------- sides and the report
@@ -133,7 +133,7 @@ def state_side_refusal(session: Session, seat: Seat, action: Action) -> Refusal 
 
 def state_side(session: Session, seat: Seat, action: Action) -> None:
     """State the side of another seat than the one that disputes, once (TBL-DIS-05)."""
-    session.emit("side_stated", dispute=action["dispute"], seat=seat, text=action["text"])
+    tell(session, "side_stated", action["dispute"], seat=seat, text=action["text"])
 
 
 def attach_report_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -144,7 +144,7 @@ def attach_report_refusal(session: Session, system: str, action: Action) -> Refu
 
 def attach_report(session: Session, system: str, action: Action) -> None:
     """Attach the first report to a dispute: the audit, and what is recorded around the version (TBL-DIS-06)."""
-    session.emit("report_attached", dispute=action["dispute"], report=action["report"])
+    tell(session, "report_attached", action["dispute"], report=action["report"])
 
 
 # ---------------------------------------------------------------- ruling
@@ -162,7 +162,14 @@ def take_dispute_refusal(session: Session, player: str, action: Action) -> Refus
 def take_dispute(session: Session, player: str, action: Action) -> None:
     """Take a case: the clock of the seat that disputes goes on no longer (TBL-DIS-15)."""
     one = session.table["disputes"][action["dispute"] - 1]
-    session.emit("dispute_taken", dispute=action["dispute"], referee=player, role=session.now.role, cost=cost(session, one))
+    tell(
+        session,
+        "dispute_taken",
+        action["dispute"],
+        referee=player,
+        role=session.now.role,
+        cost=cost(session, one),
+    )
 
 
 def may_not_rule(session: Session, player: str, action: Action) -> Refusal | None:
@@ -217,13 +224,14 @@ def rule_dispute(session: Session, player: str, action: Action) -> None:
     TBL-DIS-15)."""
     one = session.table["disputes"][action["dispute"] - 1]
     final = one["state"] == state.APPEALED
-    given = {name: action[name] for name in ("dispute", "verdict", "remedy", "seat", "version", "text") if name in action}
-    until = {} if final else {"until": session.now.at + APPEAL_MS}
-    frozen = {"frozen_until": until["until"]} if until and one["freezes"] else {}
+    given: dict[str, Any] = {name: action[name] for name in ("verdict", "remedy", "seat", "version", "text") if name in action}
+    until = session.now.at + APPEAL_MS
+    given |= {} if final else {"until": until, **({"frozen_until": until} if one["freezes"] else {})}
     if one["taken"] is None:
         take_dispute(session, player, action)
         one = session.table["disputes"][action["dispute"] - 1]
-    session.emit("dispute_ruled", referee=player, role=session.now.role, **given, **until, **frozen, **_given_back(session, one, action))
+    given |= _given_back(session, one, action)
+    tell(session, "dispute_ruled", action["dispute"], referee=player, role=session.now.role, **given)
     if final:
         _settle(session, action["dispute"])
 
@@ -251,7 +259,7 @@ def accept_ruling_refusal(session: Session, seat: Seat, action: Action) -> Refus
 
 def accept_ruling(session: Session, seat: Seat, action: Action) -> None:
     """Accept a ruling. Once all whom it concerns do, it takes effect (TBL-DIS-09)."""
-    session.emit("ruling_accepted", dispute=action["dispute"], seat=seat)
+    tell(session, "ruling_accepted", action["dispute"], seat=seat)
     if not must_accept(session, session.table["disputes"][action["dispute"] - 1]):
         _settle(session, action["dispute"])
 
@@ -273,7 +281,7 @@ def appeal(session: Session, seat: Seat, action: Action) -> None:
     until = session.now.at + session.now.escalation
     frozen = session.table["disputes"][action["dispute"] - 1]["freezes"]
     longer = {} if frozen is None else {"frozen_until": session.now.at + patience(session.table)}
-    session.emit("ruling_appealed", dispute=action["dispute"], seat=seat, text=action["text"], until=until, **longer)
+    tell(session, "ruling_appealed", action["dispute"], seat=seat, text=action["text"], until=until, **longer)
 
 
 # ---------------------------------------------------------------- when time has passed
@@ -287,7 +295,7 @@ def escalate_dispute_refusal(session: Session, system: str, action: Action) -> R
 
 def escalate_dispute(session: Session, system: str, action: Action) -> None:
     """Let only an admin rule on a dispute that no referee has answered in time (TBL-DIS-11)."""
-    session.emit("dispute_escalated", dispute=action["dispute"], until=session.now.at + LAPSE_MS)
+    tell(session, "dispute_escalated", action["dispute"], until=session.now.at + LAPSE_MS)
 
 
 def lapse_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -301,7 +309,7 @@ def lapse_dispute(session: Session, system: str, action: Action) -> None:
     if find(session, action["dispute"], state.APPEALED) is not None:
         _settle(session, action["dispute"])
     else:
-        session.emit("dispute_lapsed", dispute=action["dispute"])
+        tell(session, "dispute_lapsed", action["dispute"])
 
 
 def close_appeal_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -339,7 +347,7 @@ def _is_past(session: Session, one: Dispute) -> bool:
 
 def _settle(session: Session, number: int) -> None:
     """Let the last ruling on a dispute take effect. In a match that is over it only says what holds (TBL-DIS-03, TBL-DIS-08)."""
-    session.emit("dispute_settled", dispute=number)
+    tell(session, "dispute_settled", number)
     ruling = session.table["disputes"][number - 1]["rulings"][-1]
     if not is_over(session):
         _EFFECTS[ruling["remedy"]](session, ruling.get("seat", ""), ruling.get("version", 0), number)

@@ -119,6 +119,7 @@ class Dispute(TypedDict):
     seat: str
     version: int
     opened: int
+    entries: list[int]
     state: str
     sides: list[str]
     reported: bool

@@ -230,6 +230,7 @@ def dispute_opened(table: Table, event: Event, own: Own) -> None:
             "seat": event["seat"],
             "version": event["version"],
             "opened": event["opened"],
+            "entries": [event["opened"]],
             "state": state.OPEN,
             "sides": [],
             "reported": False,
@@ -366,8 +367,10 @@ def origin_opened(table: Table, event: Event, own: Own) -> None:
 
 
 def _dispute(table: Table, event: Event, own: Own) -> dict[str, Any]:
-    """Return the dispute of an event, to be changed."""
+    """Return the dispute of an event, to be changed. The entry of the event is one of its entries."""
     one: dict[str, Any] = own(own(table, "disputes"), event["dispute"] - 1)
+    if event["entry"] not in one["entries"]:
+        one["entries"] = [*one["entries"], event["entry"]]
     return one
 
 
@@ -408,6 +411,7 @@ HIDDEN_TEXT = veiled(
     described(state.DISPUTE_TEXT, "for the seats and referees; for others it is null until the match is over"), {"type": "null"}
 )
 _FROZEN_UNTIL = described(state.MOMENT, f"until when it freezes the match at most, {_MILLISECONDS}; left out if it does not")
+_ENTRY = described(state.VERSION, "the version of this entry")
 _COST = described(state.DURATION, "what it has taken from the clock of the seat that disputes, in milliseconds")
 REFILL = record(
     {
@@ -505,6 +509,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
         dispute_taken,
         {
             "dispute": state.DISPUTE_NUMBER,
+            "entry": _ENTRY,
             "referee": described(state.PLAYER_ID, "who has taken the case"),
             "role": ids([state.REFEREE, state.ADMIN], "the role of who has taken it"),
             "cost": _COST,
@@ -514,24 +519,33 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
         freeze_ended,
         {
             "dispute": state.DISPUTE_NUMBER,
+            "entry": _ENTRY,
             "waited": described(state.DURATION, "how much of it counts for the seat that disputes, in milliseconds"),
             "cost": _COST,
         },
     ),
     "match_frozen": (match_frozen, {"since": described(state.MOMENT, f"since when nobody acts, {_MILLISECONDS}")}),
     "match_unfrozen": (match_unfrozen, {"frozen": whole(0, about="how long the match was frozen, in milliseconds")}),
-    "dispute_withdrawn": (dispute_withdrawn, {"dispute": state.DISPUTE_NUMBER}),
-    "side_stated": (side_stated, {"dispute": state.DISPUTE_NUMBER, "seat": state.SEAT, "text": HIDDEN_TEXT}),
-    "report_attached": (report_attached, {"dispute": state.DISPUTE_NUMBER, "report": veiled(state.REPORT, {"type": "null"})}),
+    "dispute_withdrawn": (dispute_withdrawn, {"dispute": state.DISPUTE_NUMBER, "entry": _ENTRY}),
+    "side_stated": (side_stated, {"dispute": state.DISPUTE_NUMBER, "entry": _ENTRY, "seat": state.SEAT, "text": HIDDEN_TEXT}),
+    "report_attached": (
+        report_attached,
+        {"dispute": state.DISPUTE_NUMBER, "entry": _ENTRY, "report": veiled(state.REPORT, {"type": "null"})},
+    ),
     "dispute_escalated": (
         dispute_escalated,
-        {"dispute": state.DISPUTE_NUMBER, "until": described(state.MOMENT, f"until when an admin may rule, {_MILLISECONDS}")},
+        {
+            "dispute": state.DISPUTE_NUMBER,
+            "entry": _ENTRY,
+            "until": described(state.MOMENT, f"until when an admin may rule, {_MILLISECONDS}"),
+        },
     ),
-    "dispute_lapsed": (dispute_lapsed, {"dispute": state.DISPUTE_NUMBER}),
+    "dispute_lapsed": (dispute_lapsed, {"dispute": state.DISPUTE_NUMBER, "entry": _ENTRY}),
     "dispute_ruled": (
         dispute_ruled,
         {
             "dispute": state.DISPUTE_NUMBER,
+            "entry": _ENTRY,
             "referee": described(state.PLAYER_ID, "who rules"),
             "role": ids([state.REFEREE, state.ADMIN], "the role of who rules"),
             "verdict": ids(state.VERDICTS, "what the ruling says"),
@@ -546,18 +560,19 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "left": optional(state.CLOCK_LEFT),
         },
     ),
-    "ruling_accepted": (ruling_accepted, {"dispute": state.DISPUTE_NUMBER, "seat": state.SEAT}),
+    "ruling_accepted": (ruling_accepted, {"dispute": state.DISPUTE_NUMBER, "entry": _ENTRY, "seat": state.SEAT}),
     "ruling_appealed": (
         ruling_appealed,
         {
             "dispute": state.DISPUTE_NUMBER,
+            "entry": _ENTRY,
             "seat": state.SEAT,
             "text": HIDDEN_TEXT,
             "until": described(state.MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
             "frozen_until": optional(_FROZEN_UNTIL),
         },
     ),
-    "dispute_settled": (dispute_settled, {"dispute": state.DISPUTE_NUMBER}),
+    "dispute_settled": (dispute_settled, {"dispute": state.DISPUTE_NUMBER, "entry": _ENTRY}),
     "outcome_overruled": (
         outcome_overruled,
         {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from table.clocks import deadline_of
 from table.data import DAY_MS
 from table.document import Dispute, Table
@@ -10,6 +12,11 @@ from table.session import Session
 from table.state import APPEALED, NO_REMEDY, OPEN, RULED, UPHELD
 
 Seat = str
+
+
+def tell(session: Session, kind: str, number: int, **facts: Any) -> None:
+    """Record an event about a dispute that is there, with the version of its entry."""
+    session.emit(kind, dispute=number, entry=session.now.version + 1, **facts)
 
 
 def patience(table: Table) -> int:
@@ -55,7 +62,7 @@ def settle_freezes(session: Session) -> None:
         if since is not None and not _still(session, one):
             upheld = bool(one["rulings"]) and one["rulings"][-1]["verdict"] == UPHELD
             waited = 0 if upheld else session.now.at - since["since"]
-            session.emit("freeze_ended", dispute=number, waited=waited, cost=cost(session, one))
+            tell(session, "freeze_ended", number, waited=waited, cost=cost(session, one))
     frozen = session.table["disputed_since"]
     if frozen is not None and not any(one["freezes"] for one in session.table["disputes"]):
         session.emit("match_unfrozen", frozen=session.now.at - frozen)

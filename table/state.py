@@ -244,6 +244,7 @@ DISPUTE = record(
         "seat": described(SEAT, "the seat that disputes"),
         "version": described(VERSION, "the version that the dispute is about"),
         "opened": described(VERSION, "the version of the entry that opened it"),
+        "entries": listing(VERSION, about="the versions of all entries about it"),
         "state": ids(
             [*UNDECIDED, SETTLED, WITHDRAWN, LAPSED],
             "`open` until a referee rules; then `ruled`, or `appealed` until another one rules; at last `settled`, `withdrawn` or `lapsed`",

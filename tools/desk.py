@@ -20,9 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="./run desk", description="The referees' desk: list the open disputes, show the disputes of a match, take a case or rule on it."
     )
     parser.add_argument("match", metavar="MATCH", nargs="?", help="show the disputes of this match")
-    parser.add_argument(
-        "number", metavar="NUMBER", nargs="?", type=int, help="take the case of this dispute, or rule on it"
-    )
+    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="take the case of this dispute, or rule on it")
     parser.add_argument("verdict", nargs="?", choices=VERDICTS)
     parser.add_argument("--text", help="the reason for the ruling, which the seats can read")
     parser.add_argument("--remedy", choices=REMEDIES, default=REMEDIES[0], help="the consequence (default: none)")

@@ -712,8 +712,9 @@ const LINE_OF = { entry: [utf8('{"entry":'), utf8(',"line":"entry"}')], shown: [
 const TABLE = new Set(
   [
     "create_match fork_match continue_match take_seat leave_seat decline_seat close_match take_over",
-    "resign return hand_over offer accept decline vote rematch",
-    "dispute withdraw_dispute state_side accept_ruling appeal rule_dispute attach_report escalate_dispute lapse_dispute close_appeal",
+    "resign return hand_over offer accept decline vote claim rematch",
+    "dispute withdraw_dispute state_side accept_ruling appeal take_dispute rule_dispute attach_report escalate_dispute lapse_dispute",
+    "close_appeal end_freeze",
     "time_out end_pause end_vote abandon return_time begin_continuation open_record open_origin",
   ].flatMap((types) => types.split(" ")),
 );

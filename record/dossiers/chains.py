@@ -242,7 +242,7 @@ class ShownChain(Chain):
         except NotCanonical as reason:
             self.findings.add("not_canonical", f"The entry contains something that has no canonical JSON: {reason}.", version)
         self._note(version, entry.at, entry.digest, entry.action, entry.events, (entry.revision, entry.rules), entry.secret)
-        self._clocks = self._clocks or any("clock" in event for event in entry.events if event.get("type") == "match_created")
+        self._clocks = self._clocks or any("time_out" in event for event in entry.events if event.get("type") == "match_created")
         self._check_dice(entry.events, version)
         self._digest = entry.digest
 

@@ -45,11 +45,6 @@ from service.http.schemas import LARGEST, DeskQuery, DisputeBody, RulingBody, Se
 from table.facts import FACTS
 from table.state import DISPUTE_TEXT, REMEDIES, VERDICTS
 
-LONGEST = 100
-"""How many entries are read for a dispute. Until it is settled nothing else happens in the match, and its steps are bounded."""
-
-CLOSING = ("dispute_settled", "dispute_withdrawn", "dispute_lapsed")
-
 
 def get_disputes(service: Service, call: Call, match: str) -> Response:
     """Return the disputes of a match, with the texts that the caller may see."""
@@ -134,16 +129,12 @@ def _numbered(disputes: list[Any]) -> Iterator[dict[str, Any]]:
 
 def _steps(platform: Platform, position: Position, dispute: dict[str, Any], viewer: str) -> list[dict[str, Any]]:
     """Return the steps of a dispute up to the version of a position, as a viewer may see them."""
-    game, steps = recall.rules_of(platform, position), []
-    for raw in platform.store.log.read(position.match, dispute["opened"] - 1, LONGEST):
-        entry = parse(raw)
-        if entry.version > position.version:
-            break
-        for event in shown(game, entry, viewer)["events"]:
-            if event.get("dispute") == dispute["number"]:
-                steps.append({"version": entry.version, "at": entry.at, "actor": entry.actor, "event": event})
-                if event["type"] in CLOSING:
-                    return steps
+    game = recall.rules_of(platform, position)
+    steps: list[dict[str, Any]] = []
+    for version in dispute["entries"]:  # the rules bound how many there are
+        entry = parse(platform.store.log.read(position.match, version - 1, 1)[0])
+        events = [event for event in shown(game, entry, viewer)["events"] if event.get("dispute") == dispute["number"]]
+        steps += [{"version": entry.version, "at": entry.at, "actor": entry.actor, "event": event} for event in events]
     return steps
 
 

@@ -73,6 +73,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
     game = pages.service.games[standing["game"]]
     words = picture(game.folder)
     outcome, to_act = standing["outcome"] or {}, standing["to_act"]
+    overruled = outcome.get("overruled", {})
     running = standing["status"] == "playing"
     mine = [seat for seat, who in standing["seats"].items() if caller.id is not None and who.get("player") == caller.id]
     return {
@@ -97,7 +98,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
                 "kept": standing["invited"].get(seat) is not None,
                 "player": occupant(who, name, seat_name(game, seat)),
                 "acts": running and seat in to_act,
-                "won": seat in (outcome.get("winners") or ()),
+                "won": seat in (outcome.get("winners") or ()) and overruled.get("remedy") != "void" and overruled.get("seat") != seat,
             }
             for seat, who in ((seat, standing["seats"][seat]) for seat in standing["order"])
         ],
