@@ -46,7 +46,10 @@ def after(state: State, *steps: tuple[Seat, Action]) -> State:
 
 
 def begun(platform: Platform, state: State, player: str, **seats: str) -> tuple[Platform, str]:
-    """Create a match that begins in a position. Return a platform with such matches, and the id. `player` has the seats not named."""
+    """Create a match without a clock that begins in a position.
+
+    Return a platform with such matches, and the id. `player` has the seats not named.
+    """
     prepared = replace(platform, games={**platform.games, GAME.id: GAME._replace(begin=lambda seats, options: clone(state))})
     asked = {seat: seats.get(seat, "me") for seat in state["seats"]}
-    return prepared, play.create(prepared, player, GAME.id, asked, state["options"]).match
+    return prepared, play.create(prepared, player, GAME.id, asked, state["options"], settings={"clock": {"kind": "none"}}).match

@@ -135,7 +135,11 @@ def club(timed: Timed) -> Club:
 def test_settings_are_shown_with_their_defaults_before_anybody_joins(club: Club) -> None:
     body = {"game": "tally", "seats": {"one": "me", "two": "open"}}
     plain = club.people[0].post("/v1/matches", body).json
-    assert (plain["clock"], plain["time_out"], plain["spectators"], plain["clocks"]) == ({"kind": "none"}, None, "all", {})
+    usual = {"policy": "substitute", "level": "greedy", "in_a_row": 3, "then": "substitute"}
+    assert (plain["clock"], plain["time_out"]) == ({"kind": "days", "hours": 72, "vacation_days": 0}, usual)
+    assert (plain["spectators"], plain["clocks"], plain["dispute_days"]) == ("all", {}, 3)
+    alone = club.people[0].post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "ai:greedy"}}).json
+    assert (alone["clock"], alone["time_out"]) == ({"kind": "none"}, None)
     club.timed.live(SECOND)
     timed = club.people[0].post("/v1/matches", {**body, "clock": {"kind": "bank", "seconds": 300}, "spectators": {"delay": 3}}).json
     shown = club.anybody.get(f"/v1/matches/{timed['id']}").json
@@ -154,7 +158,9 @@ def test_settings_are_shown_with_their_defaults_before_anybody_joins(club: Club)
         {"clock": {"kind": "bank", "seconds": 60, "increment": 86401}},
         {"clock": {"kind": "days", "hours": 0}},
         {"clock": {"kind": "days", "hours": 1, "vacation_days": 61}},
-        {"time_out": {"policy": "skip"}},
+        {"clock": {"kind": "none"}, "time_out": {"policy": "skip"}},
+        {"clock": {"kind": "none", "claim_days": 61}},
+        {"dispute_days": 15},
         {"clock": BANK, "time_out": {"in_a_row": 11}},
         {"spectators": {"delay": 501}},
     ],
@@ -315,7 +321,7 @@ def test_of_a_six_seat_match_five_seats_vanish_one_after_the_other(club: Club) -
         assert club.match(match)["clocks"][seat]["deadline"] is None
     assert sorted(gone) == sorted(seats[1:])
     over = club.match(match)
-    assert (over["outcome"]["winners"], over["outcome"]["reason"]) == ([seats[0]], "resigned")
+    assert (over["outcome"]["winners"], over["outcome"]["reason"]) == ([seats[0]], "forfeited")
     happened = club.check(match)
     assert (happened.count("time_ran_out"), happened.count("seat_forfeited")) == (5, 5)
 
@@ -378,7 +384,7 @@ def test_clocks_stand_still_while_a_match_is_paused(club: Club) -> None:
     ada, ben = club.people[:2]
     match = club.begin(clock=QUICK)
     club.timed.live(4 * SECOND)
-    ada.act(match, {"type": "offer", "what": "pause"})
+    ada.act(match, {"type": "offer", "what": "pause", "hours": 720})
     paused = ben.act(match, {"type": "accept", "what": "pause"}).json
     assert (paused["to_act"], paused["clocks"]["one"]) == ([], {"left": 6 * SECOND, "deadline": None, "late": 0})
     assert paused["paused_until"] == club.timed.now() + 30 * DAY

@@ -182,7 +182,12 @@ def test_disputes_are_bounded(platform: Platform, ada: Caller, ben: Caller) -> N
         number = 1 if caller is ben else 2
         assert caller.act(match, {"type": "withdraw_dispute", "dispute": number}).status_code == 200
     assert ada.post(path, {"version": 3, "text": TEXT}).status_code == 201
-    assert ben.post(path, {"version": 3, "text": TEXT}).json["code"] == "too_many_disputes"
+    for number in (3, 4):
+        assert ada.act(match, {"type": "withdraw_dispute", "dispute": number}).status_code == 200
+        refused_again = ada.post(path, {"version": 3, "text": TEXT})
+        assert refused_again.status_code == (201 if number == 3 else 409)
+    assert refused_again.json["code"] == "too_many_disputes"
+    assert ben.post(path, {"version": 3, "text": TEXT}).status_code == 201, "the others still may"
 
 
 def test_a_match_that_is_over_is_disputed_without_a_change(
@@ -197,7 +202,10 @@ def test_a_match_that_is_over_is_disputed_without_a_change(
     for caller in (ada, ben):
         assert caller.act(match, {"type": "accept_ruling", "dispute": 1}).status_code == 200
     after = anybody.get(f"/v1/matches/{match}").json
-    assert (after["outcome"], after["secret"], after["status"]) == (before["outcome"], before["secret"], "over")
+    marked = {**before["outcome"], "overruled": {"dispute": 1, "remedy": "void"}}
+    assert (after["outcome"], after["secret"], after["status"]) == (marked, before["secret"], "over")
+    counted = ada.get(f"/v1/players/{ada.id}").json["finished"]["tally"]
+    assert counted == {"matches": 0, "won": 0, "stood_in": 0, "drawn": 0, "void": 1}
     assert after["version"] == before["version"] + 4
     report = anybody.get(f"/v1/matches/{match}/audit").json
     assert (report["ok"], report["commitment"], report["dice"]) == (True, "kept", "verified")
@@ -224,13 +232,14 @@ def test_the_desk_is_for_referees(platform: Platform, ada: Caller, ben: Caller, 
     assert found == {first: "withdrawn", second: "open"}
 
 
-@pytest.mark.parametrize("after", ["escalation", "appeal"])
+@pytest.mark.parametrize("after", ["escalation", "appeal", "freeze"])
 def test_what_nobody_does_in_time_is_due(platform: Platform, ada: Caller, ben: Caller, referee: Caller, after: str) -> None:
     """What then happens is in the table's scenarios."""
-    match = disputed(platform, ada, ben)
+    match = disputed(platform, ada, ben, clock={"kind": "none"}, dispute_days=14 if after == "freeze" else 0)
     if after == "appeal":
         referee.post(f"/v1/matches/{match}/disputes/1/ruling", {"verdict": "rejected", "text": OTHER})
-    until = recall.position(platform, match).table["disputes"][0]["until"]
+    one = recall.position(platform, match).table["disputes"][0]
+    until = one["freezes"]["until"] if one["freezes"] else one["until"]
     assert until is not None
     due = platform.store.client.ask("ZSCORE", platform.store.keys.of(match).due, f"deadline|{match}|")
     assert int(due) == until

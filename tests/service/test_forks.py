@@ -18,11 +18,12 @@ from tests.service.test_matches import played_out
 
 
 @pytest.fixture
-def over(platform: Platform, ada: Caller) -> str:
-    """A match of the test game that is over, in which Ada has both seats."""
-    made = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}, "options": {"target": 20}})
+def over(platform: Platform, ada: Caller, cleo: Caller) -> str:
+    """A match of the test game between Ada and Cleo that is over."""
+    made = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {"target": 20}})
     match = str(made.json["id"])
-    played_out(platform, ada, ada, match)
+    assert cleo.post(f"/v1/matches/{match}/seats/two").status_code == 200
+    played_out(platform, ada, cleo, match)
     return match
 
 
@@ -72,7 +73,7 @@ def test_practice_is_filtered_in_lists_and_counts_for_no_results(platform: Platf
 
 def test_what_cannot_be_forked(ada: Caller, ben: Caller, over: str) -> None:
     last = ada.get(f"/v1/matches/{over}").json["version"]
-    playing = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
+    playing = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "ai:random"}}).json["id"]
     seats = {"one": "me", "two": "me"}
     refused: list[tuple[Any, int, str]] = [
         ({"fork_of": playing, "at": 1}, 409, "origin_not_over"),
@@ -117,7 +118,7 @@ def test_an_audit_compares_the_position_with_the_origin_or_says_that_it_did_not(
 
 
 def test_a_fork_whose_origin_is_not_in_the_store_is_taken_on_trust(platform: Platform, ben: Caller, over: str, servers: Any) -> None:
-    fork = ben.post("/v1/matches", {"fork_of": over, "at": 5}).json["id"]
+    fork = ben.post("/v1/matches", {"fork_of": over, "at": 6}).json["id"]
     for key in servers.keeper.keys(f"*:{over}"):
         servers.keeper.delete(key)
     platform.cache.drop(over)

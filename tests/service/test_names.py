@@ -179,17 +179,19 @@ def test_a_profile_counts_finished_matches_by_game(ada: Caller, ben: Caller, any
     profile = anybody.get(f"/v1/players/{ada.id}").json
     assert profile["name"] == "Ada"
     assert profile["created"] > 0
-    assert profile["finished"] == {"tally": {"matches": 2, "won": 1}}
-    assert anybody.get(f"/v1/players/{ben.id}").json["finished"] == {"tally": {"matches": 2, "won": 1}}
+    counted = {"tally": {"matches": 2, "won": 1, "stood_in": 0, "drawn": 0, "void": 0}}
+    assert profile["finished"] == counted
+    assert anybody.get(f"/v1/players/{ben.id}").json["finished"] == counted
     assert rebuild.rebuild(platform).strays == 0
     assert anybody.get(f"/v1/players/{ada.id}").json == profile
 
 
-def test_a_match_with_several_seats_of_a_player_counts_once(ada: Caller, anybody: Caller, platform: Platform) -> None:
+def test_a_match_with_several_seats_of_a_player_is_practice_and_counts_for_nobody(ada: Caller, anybody: Caller, platform: Platform) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}, "options": {"target": 1}}).json["id"]
     play.play(platform, match, "system", [{"type": "advance"}])
     play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}])
-    assert anybody.get(f"/v1/players/{ada.id}").json["finished"] == {"tally": {"matches": 1, "won": 1}}
+    assert anybody.get(f"/v1/matches/{match}").json["practice"] is True
+    assert anybody.get(f"/v1/players/{ada.id}").json["finished"] == {}
 
 
 def test_a_profile_shows_no_keys_and_no_role(anybody: Caller, referee: Caller) -> None:

@@ -245,7 +245,7 @@ def test_no_event_is_lost_over_many_cuts(live: Live, other: Live, platform: Plat
 
 def test_a_leaver_hears_no_more(live: Live, platform: Platform, people: list[Person]) -> None:
     ann, bob, cyd = people
-    match = play.create(platform, ann.id, "tally", {"one": "me", "two": "open", "three": "open"}, {}).match
+    match = play.create(platform, ann.id, "tally", {"one": "me", "two": "open", "three": f"player:{ann.id}"}, {}).match
     with following(live, ann) as hers, following(live, bob) as his:
         hers.ready()
         his.ready()
@@ -255,7 +255,7 @@ def test_a_leaver_hears_no_more(live: Live, platform: Platform, people: list[Per
         play.act_at_table(platform, match, bob.id, {"type": "leave_seat", "seat": "two"})
         before = his.of(match)
         take_seat(platform, match, cyd.id, "two")
-        take_seat(platform, match, cyd.id, "three")
+        take_seat(platform, match, ann.id, "three")
         hers.hears("started", match)
         play.play(platform, match, SYSTEM, ADVANCE)
         hers.hears("turn", match)

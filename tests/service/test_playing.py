@@ -218,7 +218,7 @@ def test_nothing_is_played_before_every_seat_is_taken(ada: Caller) -> None:
     assert (refused.status_code, refused.json["code"]) == (409, "not_started")
     found = ada.get(f"/v1/matches/{match}/choices").json
     assert (found["seat"], found["to_act"]) == ("one", [])
-    assert [choice["action"]["type"] for choice in found["choices"]] == ["take_seat", "leave_seat", "close_match"]
+    assert [choice["action"]["type"] for choice in found["choices"]] == ["leave_seat", "close_match"]
 
 
 def test_the_state_is_shown_as_the_caller_may_see_it(

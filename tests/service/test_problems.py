@@ -44,7 +44,7 @@ def test_every_error_of_the_platform_has_a_row(kind: type[PlatformError]) -> Non
 
 def test_every_refusal_by_the_table_of_what_a_player_may_choose_is_a_kind_of_problem() -> None:
     """The others are those of actions of the system, which no request can send."""
-    assert REFUSALS.keys() - CODES.keys() == {"not_late", "not_due", "nothing_to_return", "not_continued"}
+    assert REFUSALS.keys() - CODES.keys() == {"not_late", "nothing_to_return", "not_continued"}
 
 
 def test_the_proxy_of_the_example_answers_with_a_kind_of_problem_too() -> None:

@@ -150,10 +150,9 @@ def test_hints_are_for_seats_that_must_act_in_practice(
     assert first.get(f"{path}?level=perfect").json["code"] == "bad_query"
     assert anybody.get(path).json["code"] == "no_key"
     assert admin.get(path).json["code"] == "no_player"
-    playing = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
-    for no_practice in (match, playing):
-        refused = ada.get(f"/v1/matches/{no_practice}/hint")
-        assert (refused.status_code, refused.json["code"]) == (409, "not_practice")
+    playing = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "ai:random"}}).json["id"]
+    refused = ada.get(f"/v1/matches/{playing}/hint")
+    assert (refused.status_code, refused.json["code"]) == (409, "not_practice")
     assert first.act(fork, {"type": "resign"}).status_code == 200
     assert first.get(path).json["code"] == "nothing_to_decide"
 

@@ -457,7 +457,6 @@ export class Playing {
   others() {
     const found = this.table.choices.filter((choice) => !URGENT.has(choice.action.type));
     if (!found.length) return null;
-    // Whether it is time for a claim depends on the moment, so the service does not list it.
     if (this.seat && this.standing.clock?.claim_days && !this.standing.to_act.includes(this.seat)) found.push({ action: { type: "claim" } });
     const dispute = make("button", { type: "button", class: "small", onclick: async () => (await import("./disputing.js")).dispute(this) }, "Dispute");
     const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)), this.seat && this.standing.status === "playing" && this.standing.disputed_since === null ? dispute : null);
