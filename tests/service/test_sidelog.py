@@ -260,3 +260,18 @@ def test_a_store_that_is_away_for_refused_actions_fails_no_answer(
     monkeypatch.setattr(platform.store.sidelog, "add_refusals", away)
     monkeypatch.setattr(sidelog, "PAUSE", 0.01)
     assert ben.act(tally, ADD).json["code"] == "not_your_turn"
+
+
+def test_who_has_read_what_seats_may_not_see_takes_no_seat_over(ada: Caller, referee: Caller, join: Callable[..., Caller], tally: str) -> None:
+    """The seats see the list of reads; the service keeps to it (TBL-HND-04)."""
+    base, take = f"/v1/matches/{tally}", {"type": "take_over", "seat": "one"}
+    other = join("Olga", "referee")
+    assert other.get(f"{base}/state?viewer=spectator").status_code == 200
+    assert referee.get(f"{base}/state?viewer=two").status_code == 200
+    for reader, status in ((referee, 403), (other, 200)):
+        assert ada.act(tally, {"type": "hand_over", "player": reader.id}).status_code == 200
+        listed = [choice["action"] for choice in reader.get(f"{base}/choices").json["choices"]]
+        assert listed == ([take] if status == 200 else [])
+        answer = reader.act(tally, take)
+        assert answer.status_code == status, answer.text
+        assert status == 200 or answer.json["code"] == "was_shown"
