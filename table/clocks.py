@@ -145,9 +145,12 @@ def deadlines(table: Table) -> dict[Seat, int]:
 def in_order(table: Table, seats: Sequence[Seat]) -> list[tuple[int, Seat]]:
     """Return the deadlines of the seats whose clocks run, in the order in which they count: of those at the same moment first that of the
     seat whose clock has run longer, then that of the first in turn order (TBL-TIM-12). `seats`: all seats, in turn order."""
-    since = {seat: clock["since"] for seat, clock in table["clocks"]["seats"].items()}
     running = deadlines(table)
-    return sorted(((running[seat], seat) for seat in seats if seat in running), key=lambda one: (one[0], since[one[1]]))
+    found = [(running[seat], seat) for seat in seats if seat in running]
+    if len(found) > 1:
+        clocks = table["clocks"]["seats"]
+        found.sort(key=lambda one: (one[0], clocks[one[1]]["since"]))
+    return found
 
 
 def remaining(table: Table, seat: Seat, at: int) -> int:
