@@ -156,8 +156,9 @@ def referee(join: Callable[..., Caller]) -> Caller:
 
 @pytest.fixture
 def tally(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of the test game between Ada (one) and Ben (two). Ada is to act."""
-    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {"target": 30}}).json["id"]
+    """A match of the test game between Ada (one) and Ben (two), without a clock. Ada is to act."""
+    body = {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {"target": 30}, "clock": {"kind": "none"}}
+    match = ada.post("/v1/matches", body).json["id"]
     assert ben.post(f"/v1/matches/{match}/seats/two").status_code == 200
     play.play(platform, match, "system", [{"type": "advance"}])
     return match

@@ -473,3 +473,50 @@ def test_everybody_who_asks_for_a_rematch_gets_the_same_one_with_the_seats_rotat
     assert ada.act(match, {"type": "rematch"}).json["version"] == club.match(new["id"])["version"]
     for one in (match, new["id"]):
         assert audit(club.timed.worker, one).findings == []
+
+
+# ---------------------------------------------------------------- spoilers
+
+
+def test_who_answers_each_time_out_with_return_is_soon_played_for_to_the_end(club: Club) -> None:
+    """A fresh clock for each time-out would hold the match up for ever (TBL-TIM-05, TBL-TIM-09, TBL-TIM-11)."""
+    ada, ben = club.people[:2]
+    match = club.begin(clock={"kind": "bank", "seconds": 5}, time_out={"level": "random"}, options={"target": 90})
+    began, returns = club.timed.now(), []
+    while "one" not in (standing := club.match(match))["held"] and standing["status"] == "playing":
+        if standing["to_act"] == ["two"]:
+            assert ben.act(match, GO).status_code == 200
+            club.work()
+        else:
+            club.after(standing["clocks"]["one"]["deadline"])
+            returns.append(ada.act(match, {"type": "return"}).json.get("code"))
+    assert (standing["held"], standing["substitutes"], standing["clocks"]["one"]["late"]) == ({"one": "end"}, {"one": "random"}, 3)
+    assert returns[-1] == "substitute_stays"
+    assert club.timed.now() - began < 30 * SECOND
+    happened = club.check(match)
+    assert happened.count("stretch_played") == happened.count("seat_returned") == 2
+
+
+def test_a_dispute_buys_no_time_and_holds_nobody_up_for_long(club: Club) -> None:
+    """The clock of the seat that disputes goes on, and after three days the match does (TBL-DIS-14, TBL-DIS-15)."""
+    ada, ben = club.people[:2]
+    match = club.begin(clock={"kind": "bank", "seconds": 60}, time_out={"policy": "forfeit"}, options={"target": 90})
+    club.timed.live(20 * SECOND)
+    assert ada.post(f"/v1/matches/{match}/disputes", {"version": 2, "text": "The dice."}).status_code == 201
+    club.timed.live(10 * SECOND)
+    assert ada.act(match, {"type": "withdraw_dispute", "dispute": 1}).status_code == 200
+    clock = club.match(match)["clocks"]["one"]
+    assert clock["deadline"] - club.timed.now() == 30 * SECOND
+    assert ada.post(f"/v1/matches/{match}/disputes", {"version": 2, "text": "The dice."}).status_code == 201
+    frozen = club.match(match)["disputes"][1]["freezes"]
+    assert frozen["until"] - frozen["since"] == 3 * DAY - 10 * SECOND
+    assert ben.act(match, GO).json["code"] == "match_disputed"
+    club.timed.machine.pass_ms(frozen["until"] - club.timed.now() - SECOND)
+    club.after(frozen["until"] + SECOND)
+    standing = club.match(match)
+    assert (standing["disputed_since"], standing["to_act"], standing["disputes"][1]["state"]) == (None, ["one"], "open")
+    assert standing["clocks"]["one"]["deadline"] - club.timed.now() < 30 * SECOND, "what passed at once was an outage"
+    club.after(standing["clocks"]["one"]["deadline"])
+    over = club.match(match)
+    assert (over["outcome"]["winners"], over["outcome"]["reason"], over["disputes"][1]["state"]) == (["two"], "forfeited", "open")
+    club.check(match)

@@ -262,7 +262,9 @@ def test_a_store_that_is_away_for_refused_actions_fails_no_answer(
     assert ben.act(tally, ADD).json["code"] == "not_your_turn"
 
 
-def test_who_has_read_what_seats_may_not_see_takes_no_seat_over(ada: Caller, referee: Caller, join: Callable[..., Caller], tally: str) -> None:
+def test_who_has_read_what_seats_may_not_see_takes_no_seat_over(
+    ada: Caller, referee: Caller, join: Callable[..., Caller], tally: str
+) -> None:
     """The seats see the list of reads; the service keeps to it (TBL-HND-04)."""
     base, take = f"/v1/matches/{tally}", {"type": "take_over", "seat": "one"}
     other = join("Olga", "referee")
