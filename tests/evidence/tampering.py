@@ -619,7 +619,8 @@ def act_after_the_deadline(case: Case) -> int | None:
     created = next(event for event in case.draft.entries[0]["events"] if event["type"] == "match_created")
     seats = [seat["seat"] for seat in case.draft.of("seat")]
     entry = case.middle(lambda entry: entry["actor"] in seats and entry["action"]["type"] != "resign")
-    if "clock" not in created or entry is None or not case.draft.whole:
+    quick = created.get("clock", {}).get("kind") in ("per_action", "bank")
+    if not quick or entry is None or not case.draft.whole:
         return NOT_HERE
     for each in case.draft.entries[version_of(entry) - 1 :]:
         each["at"] += 3_600_000
