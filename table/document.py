@@ -185,5 +185,5 @@ class Table(TypedDict):
     disputed_since: int | None
     waited: dict[str, int]
     overruled: Overruled | None
-    former: list[str]
+    former: dict[str, list[str]]
     continued: Continued | None

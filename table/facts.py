@@ -46,7 +46,7 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["disputed_since"] = None
     table["waited"] = {}
     table["overruled"] = None
-    table["former"] = []
+    table["former"] = {}
     table["continued"] = None
 
 
@@ -160,8 +160,8 @@ def seat_handed_over(table: Table, event: Event, own: Own) -> None:
     """Another player has the seat from now on, with the clock and the time-outs as they are. The bank may have been refilled."""
     seat = event["seat"]
     before = table["roster"][seat].get("player")
-    if before is not None and before not in table["former"]:
-        table["former"] = [*table["former"], before]
+    if before is not None:
+        own(table, "former")[before] = sorted({*table["former"].get(before, ()), seat})
     own(table, "roster")[seat] = {"player": event["player"]}
     own(table, "handovers").pop(seat, None)
     own(table, "substitutes").pop(seat, None)

@@ -59,7 +59,7 @@ def take_over_refusal(session: Session, player: str, action: Action) -> Refusal 
         return refusal
     if has_another(table, player, seat):
         return no("one_seat_each", "TBL-CRE-06", player=player)
-    return no("was_shown", "TBL-HND-04", seat=seat) if session.now.shown or was_shown(table, player) else None
+    return no("was_shown", "TBL-HND-04", seat=seat) if session.now.shown or was_shown(table, player, seat) else None
 
 
 def take_over(session: Session, player: str, action: Action) -> None:

@@ -348,7 +348,7 @@ DOCUMENT = record(
         "disputed_since": nullable(described(MOMENT, "since when the match is frozen, in milliseconds since 1970; null if it is not")),
         "waited": mapping(SEAT, DURATION, about="how long the match was frozen for the disputes of each seat; others are left out"),
         "overruled": nullable(OVERRULED),
-        "former": listing(PLAYER_ID, about="the players who have handed a seat over"),
+        "former": mapping(PLAYER_ID, listing(SEAT), about="by player who has handed a seat over, the seats that the player has had"),
         "continued": nullable(CONTINUED),
     },
     about="the state of the table of a match",
@@ -385,7 +385,7 @@ BLANK: Table = {
     "disputed_since": None,
     "waited": {},
     "overruled": None,
-    "former": [],
+    "former": {},
     "continued": None,
 }
 """The table before the match is created."""
@@ -459,9 +459,12 @@ def has_another(table: Table, player: str, seat: str) -> bool:
     return not table["practice"] and any(one.get("player") == player and other != seat for other, one in table["roster"].items())
 
 
-def was_shown(table: Table, player: str) -> bool:
-    """Return True if the record itself shows that a player has seen what seats may not see: as the referee of a dispute (TBL-HND-04)."""
-    return any(player in (one["taken"], *(ruling["referee"] for ruling in one["rulings"])) for one in table["disputes"])
+def was_shown(table: Table, player: str, seat: str) -> bool:
+    """Return True if the record itself shows that a player has seen what a seat may not see: as the referee of a dispute, or with another
+    seat, unless the match is practice (TBL-HND-04)."""
+    if any(player in (one["taken"], *(ruling["referee"] for ruling in one["rulings"])) for one in table["disputes"]):
+        return True
+    return not table["practice"] and any(other != seat for other in table["former"].get(player, ()))
 
 
 def is_sealed(table: Table) -> bool:
