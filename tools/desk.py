@@ -17,7 +17,8 @@ from tools.show import add_service_options, client_from, replace_unprintable
 def main(arguments: list[str] | None = None) -> int:
     """List the open disputes, show the disputes of a match, take a case or rule on it. Return 1 if the service refuses."""
     parser = argparse.ArgumentParser(
-        prog="./run desk", description="The referees' desk: list the open disputes, show the disputes of a match, take a case or rule on it."
+        prog="./run desk",
+        description="The referees' desk: list the open disputes, show the disputes of a match, take a case or rule on it.",
     )
     parser.add_argument("match", metavar="MATCH", nargs="?", help="show the disputes of this match")
     parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="take the case of this dispute, or rule on it")

@@ -41,7 +41,7 @@ CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
 WIDTH = 140
-SHORT = 8 * WIDTH  # what has at most so many characters stays on one line
+SHORT = 6 * WIDTH  # what has at most so many characters stays on one line
 
 TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
 
