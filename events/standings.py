@@ -240,7 +240,8 @@ def _counted(position: Position) -> Iterator[str]:
     if position.ended:
         return
     yield f"{UNFINISHED}:{creator}"
-    if position.table["practice"]:
+    origin = position.table["origin"]
+    if origin is not None and "dispute" not in origin:
         yield f"{FORKED}:{creator}"
     if is_short(position.table["clock"], position.table["time_out"]):
         yield f"{SHORT}:{creator}"
