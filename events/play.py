@@ -248,9 +248,10 @@ class Draft:
         """True if the actor must act again, and the series can take another action."""
         return self._actor in self.position.to_act and len(self._decided) - self._returned < LONGEST_LIST
 
-    def play(self, action: Action, decision: Decision | None = None) -> None:
-        """Add an action, with the decision of the artificial player that led to it. Raises Refused by the rules."""
-        step = decide_in_game(self._platform, self._cached, self._actor, action, decision, None, owner=False)
+    def play(self, action: Action, decision: Decision | None = None, at: int | None = None) -> None:
+        """Add an action, with the decision of the artificial player that led to it. `at`: its moment; default: now. Raises Refused by the
+        rules."""
+        step = decide_in_game(self._platform, self._cached, self._actor, action, decision, at, owner=False)
         self._decided.append(step)
         self._cached = self._cached._replace(position=step.position)
 

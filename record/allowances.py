@@ -5,6 +5,9 @@ or half of them, or a quarter, and so on: fewer late in a long turn, and fewer i
 from the earlier entries alone, so an auditor computes the same number (docs/decisions/0071).
 
 The seconds of an allowance are a brake for a slow or busy machine. When they run out, the search plays its best action so far.
+
+The moment of a decision tells nothing of the hand that it was about, if a player has a seat in the match. A search then takes its pace,
+however soon it has ended, and is stopped when that is over. A level that decides at once takes no time (docs/decisions/0096).
 """
 
 from __future__ import annotations
@@ -14,31 +17,36 @@ from typing import NamedTuple
 
 from record.entries import Entry
 from table.clocks import at_start
-from table.data import SEARCH_SECONDS, SECOND_MS
-from table.document import Clock
+from table.data import SEARCHING, SECOND_MS
+from table.document import Clock, Table
 from table.rules import is_table_action
 from table.settings import BANK, PER_ACTION
+from table.state import players_of
 
 FULL = 8  # decisions of one seat in a row before the iterations are halved
 HALVINGS = 6  # the most
 WINDOW = 64  # entries to search for the decisions of a turn
 TURNS = 32  # a bank should last for so many turns
+LEAST_PACE = 0.1  # seconds that a search takes late in a long turn, too
+QUICK_MS = 250  # how far the moment of a quick decision may lie before its append
 
 
 class Allowance(NamedTuple):
     """The time that a level may take for a decision.
 
     After `seconds` the search must answer with its best action so far. After `limit` seconds its step is ended, and nothing is written.
-    Once a worker has taken the decision, no other worker begins it for `lease_ms`.
+    Once a worker has taken the decision, no other worker begins it for `lease_ms`. `pace`: the seconds that each decision takes where a
+    player watches; 0 if it takes as long as it needs.
     """
 
     seconds: float
     limit: int
     lease_ms: int
+    pace: float = 0.0
 
 
 ALLOWANCES: Mapping[str, Allowance] = {
-    level: Allowance(seconds, seconds + 5, (seconds + 10) * SECOND_MS) for level, seconds in SEARCH_SECONDS.items()
+    level: Allowance(seconds, seconds + 5, (seconds + 10) * SECOND_MS, pace) for level, (seconds, pace) in SEARCHING.items()
 }
 """The allowance of each level that searches (table/data.json). All other levels decide at once.
 
@@ -114,3 +122,25 @@ def spare(clock: Clock, used: int) -> int | None:
         return None
     increment = clock["increment"] * SECOND_MS if clock["kind"] == BANK else 0
     return max(0, start["free"] + increment + start["bank"] // TURNS - (0 if clock["kind"] == PER_ACTION else used)) // 2
+
+
+def pace_of(allowance: Allowance, times: int, table: Table) -> float:
+    """Return the seconds that a search takes from its beginning to its entry: its pace, halved like its iterations.
+
+    It is 0 where no player has a seat: nobody gains by watching. It follows from what everybody sees.
+    """
+    return max(LEAST_PACE, allowance.pace / 2**times) if allowance.pace and players_of(table) else 0.0
+
+
+def moment_of_quick(due: int, now: int, table: Table) -> int:
+    """Return the moment that the entry of a level gets that decides at once, in milliseconds since 1970.
+
+    Where a player has a seat, that is the moment at which the decision was due, so it does not tell how long the level thought. If a busy
+    service comes to it late, whole steps of `QUICK_MS` are added: no clock of a player pays for more than one.
+
+    >>> from table.state import BLANK
+    >>> watched = {**BLANK, "roster": {"red": {"player": "paaaaaaaaaaaaaaaa"}, "blue": {"ai": "greedy"}}}
+    >>> [moment_of_quick(1000, now, watched) for now in (1000, 1003, 1249, 1700)], moment_of_quick(1000, 1003, BLANK)
+    ([1000, 1000, 1000, 1500], 1003)
+    """
+    return due + max(0, now - due) // QUICK_MS * QUICK_MS if players_of(table) else now

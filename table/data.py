@@ -28,7 +28,9 @@ OPEN_MS: int = _DATA["unstarted_days"]["open"] * DAY_MS
 CLOSED_MS: int = _DATA["unstarted_days"]["closed"] * DAY_MS
 LEVELS: Mapping[str, str] = {level: row["about"] for level, row in _DATA["levels"].items()}
 """The levels of play that an AI seat may have, each with a description (TBL-CRE-03). `players` has the function behind each."""
-SEARCH_SECONDS: Mapping[str, int] = {level: row["seconds"] for level, row in _DATA["levels"].items() if "seconds" in row}
+SEARCHING: Mapping[str, tuple[int, float]] = {
+    level: (row["seconds"], row["pace"]) for level, row in _DATA["levels"].items() if "seconds" in row
+}
 """The levels that search, each with the seconds that it may take for a decision. The others decide at once."""
 
 SECONDS = _bounds(_DATA["clock"]["seconds"])

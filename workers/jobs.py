@@ -21,12 +21,13 @@ from events.telemetry import metrics
 from games.kernel import SYSTEM, Action, legal
 from players import budget_of, question_of
 from players.level import Thought
-from record.allowances import ALLOWANCES, halvings, spare
+from record.allowances import ALLOWANCES, halvings, moment_of_quick, pace_of, spare
 from record.positions import level_of
 from record.thinking import decide
 from record.thoughts import Decision
 from workers import studying
 from workers.brake import Brake, Ending, is_ending
+from workers.holding import Hold, now_and_here
 
 SECONDS = 2.0  # after which a ticket ends, so that RQ can look after its worker
 QUIET = 0.25  # seconds without work after which it ends sooner
@@ -36,17 +37,21 @@ log = structlog.get_logger(__name__)
 _platform: Platform | None = None
 _kinds: tuple[str, ...] = tuple(KINDS)
 _quiet = 0.0
+_hold: Hold = now_and_here
 
-Step = Callable[[Platform, Owed, float], tuple[Owed, ...]]
+Following = tuple[Owed, ...] | None
+"""What is due after a step; None if the step has decided and its write is held."""
+
+Step = Callable[[Platform, Owed, float], Following]
 """A function that does a step in one write and returns what is due next. The deadline, in seconds of time.monotonic, ends a long step."""
 
 
-def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS), quiet: float = 0.0) -> None:
+def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS), quiet: float = 0.0, hold: Hold = now_and_here) -> None:
     """Bind the jobs of this process to a platform and to kinds of work, the first kind first. `quiet`: how many seconds a ticket waits for
-    more work.
+    more work. `hold`: what carries out a write at its moment; by default at once.
     """
-    global _platform, _kinds, _quiet
-    _platform, _kinds, _quiet = platform, tuple(kinds), quiet
+    global _platform, _kinds, _quiet, _hold
+    _platform, _kinds, _quiet, _hold = platform, tuple(kinds), quiet, hold
 
 
 def work(ticket: str) -> None:
@@ -70,9 +75,9 @@ def work(ticket: str) -> None:
             log.error("step_failed", match=step.match, version=step.version, kind=step.kind, error=type(reason).__name__)
             metrics.steps_failed.labels(step.kind).inc()
             following, failed = (), True
-        done = Done(step, round((time.perf_counter() - began) * 1000, 3), failed)
+        done = Done(step, round((time.perf_counter() - began) * 1000, 3), failed, held=following is None)
         more = time.monotonic() < deadline
-        step = platform.jobs.exchange(done, following, _next_kinds() if more else ())
+        step = platform.jobs.exchange(done, following or (), _next_kinds() if more else ())
         if step is None and more and _quiet and not is_ending():
             step = platform.jobs.wait(_next_kinds(), _quiet)
 
@@ -91,8 +96,11 @@ def _next_kinds() -> tuple[str, ...]:
     return kinds
 
 
-def carry_out(platform: Platform, work: Owed) -> tuple[Owed, ...]:
-    """Do a step within its time limit. Return what follows from it. Raises any error of the step, and JobTimeoutException."""
+def carry_out(platform: Platform, work: Owed) -> Following:
+    """Do a step within its time limit. Return what follows from it, None if its write is held.
+
+    Raises any error of the step, and JobTimeoutException.
+    """
     try:
         with UnixSignalDeathPenalty(_seconds(platform, work), JobTimeoutException):
             return STEPS[work.kind](platform, work, time.monotonic() + TURN)
@@ -122,18 +130,21 @@ def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]
     while draft.goes_on and time.monotonic() < deadline:  # bounded by the length of a list
         draft.play(*_decide(platform, draft, work))
     played = draft.write()
-    _note(work, played, waited_since, began)
+    _note(platform, work, played, waited_since, began)
     return owed(played.position)
 
 
-def search(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+def search(platform: Platform, work: Owed, deadline: float) -> Following:
     """Search for one decision of an AI seat, and append it. Return what is due next. A search has an allowance and ignores `deadline`.
 
-    Nothing is written before the search ends. So if the worker is killed, the lease of the work runs out, and the next worker finds the
+    Where a player has a seat, the append is held until the pace of the level is over, however soon the search has ended. Return None then.
+
+    Nothing is written before that. So if the worker is killed, the lease of the work runs out, and the next worker finds the
     same decision. Raises Ending if the worker must end; Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
     """
     if is_ending():
         raise Ending
+    taken = time.monotonic()
     draft = _draft(platform, work)
     position, seat = draft.position, work.target
     level = level_of(position, seat)
@@ -142,16 +153,41 @@ def search(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
     clock, turn = position.table["clock"], draft.turn()
     times = halvings(level, clock, turn)
     left = spare(clock, turn.ms + max(0, platform.clock.now() - position.at))
-    brake = Brake(min(allowance.seconds / 2**times, float("inf") if left is None else left / 1000))
+    pace = pace_of(allowance, times, position.table)
+    brake = Brake(min(pace or allowance.seconds / 2**times, float("inf") if left is None else left / 1000))
     question = question_of(recall.rules_of(platform, position), position.document, seat, position.memory)
     budget = budget_of(question, level, brake)
     began = time.perf_counter()
     thought, decision = decide(question, level, budget.halved(times), draft.seed)
     _measure(level, thought, brake, time.perf_counter() - began)
-    draft.play(thought.action, decision)
-    played = draft.write()
-    _note(work, played, position.at, None)
-    return owed(played.position)
+
+    def write() -> tuple[Owed, ...]:
+        draft.play(thought.action, decision)
+        played = draft.write()
+        _note(platform, work, played, position.at, None)
+        return owed(played.position)
+
+    if not pace:
+        return write()
+    _hold(taken + pace, lambda: _write_held(platform, work, write))
+    return None
+
+
+def _write_held(platform: Platform, work: Owed, write: Callable[[], tuple[Owed, ...]]) -> None:
+    """Carry out the write of a step that was held, and hand the step in."""
+    following: tuple[Owed, ...] = ()
+    failed = False
+    try:
+        following = write()
+    except (Stale, NoMatch, NotDue) as reason:
+        log.info("step_past", match=work.match, version=work.version, kind=work.kind, code=reason.code)
+    except StoreUnavailable:
+        following = (work,)
+    except Exception as reason:  # noqa: BLE001 - it is logged, by its type only
+        log.error("step_failed", match=work.match, version=work.version, kind=work.kind, error=type(reason).__name__)
+        metrics.steps_failed.labels(work.kind).inc()
+        failed = True
+    platform.jobs.exchange(Done(work, 0.0, failed), following, ())
 
 
 def remove(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
@@ -176,7 +212,7 @@ def meet_deadline(platform: Platform, work: Owed, deadline: float) -> tuple[Owed
     began, moment = time.perf_counter(), recall.position(platform, work.match)
     waited_since = next((each.due for each in owed(moment) if each.kind == DEADLINE), moment.at)
     played = deadlines.meet(platform, work.match)
-    _note(work, played, waited_since, began)
+    _note(platform, work, played, waited_since, began)
     with contextlib.suppress(NotDue, Stale):
         while time.monotonic() < deadline:
             played = deadlines.meet(platform, work.match)
@@ -192,7 +228,7 @@ def attach_report(platform: Platform, work: Owed, deadline: float) -> tuple[Owed
     if work.member not in [each.member for each in owed(moment)]:
         raise NotDue(work.member)
     played = reports.attach(platform, work.match, int(work.target))
-    _note(work, played, moment.at, began)
+    _note(platform, work, played, moment.at, began)
     return owed(played.position)
 
 
@@ -217,19 +253,21 @@ def _draft(platform: Platform, work: Owed) -> Draft:
     return draft
 
 
-def _decide(platform: Platform, draft: Draft, work: Owed) -> tuple[Action, Decision | None]:
-    """Return the action of the actor, and what its entry stores about the decision. The system has one choice; an AI seat sees its view."""
+def _decide(platform: Platform, draft: Draft, work: Owed) -> tuple[Action, Decision | None, int | None]:
+    """Return the action of the actor, what its entry stores about the decision, and its moment; None for now.
+
+    The system has one choice; an AI seat sees its view."""
     position = draft.position
     game = recall.rules_of(platform, position)
     if work.kind == ADVANCE:
         system: Action = legal(game, position.document, SYSTEM)[0]["action"]
-        return system, None
+        return system, None, None
     seat = work.target
     level = level_of(position, seat)
     assert level is not None, "only an artificial player thinks"
     question = question_of(game, position.document, seat, position.memory)
     thought, decision = decide(question, level, budget_of(question, level), draft.seed)
-    return thought.action, decision
+    return thought.action, decision, moment_of_quick(position.at, platform.clock.now(), position.table)
 
 
 def _measure(level: str, thought: Thought, brake: Brake, seconds: float) -> None:
@@ -243,8 +281,8 @@ def _measure(level: str, thought: Thought, brake: Brake, seconds: float) -> None
     metrics.search_memory.set(peak if sys.platform == "darwin" else peak * 1024)
 
 
-def _note(work: Owed, played: Played, waited_since: int, began: float | None) -> None:
+def _note(platform: Platform, work: Owed, played: Played, waited_since: int, began: float | None) -> None:
     """Measure and log a finished step. `began`: its start in seconds of time.perf_counter; None to leave its duration out of the log."""
-    metrics.owed_seconds.labels(work.kind).observe((played.entries[0].at - waited_since) / 1000)
-    took = {} if began is None else {"ms": round((time.perf_counter() - began) * 1000, 2)}
+    metrics.owed_seconds.labels(work.kind).observe((platform.clock.now() - waited_since) / 1000)
+    took = {} if began is None or work.kind == THINK else {"ms": round((time.perf_counter() - began) * 1000, 2)}
     log.info("step_done", match=work.match, kind=work.kind, actor=work.target or SYSTEM, first=played.first, last=played.last, **took)

@@ -18,6 +18,7 @@ from events.timing.pulse import WORKER
 from games.kernel import Game
 from workers import jobs, sequencer
 from workers.brake import is_ending
+from workers.holding import Holding
 from workers.listening import Life, add_option, listen
 from workers.queues import worker
 from workers.sweep import Sweep, sweep
@@ -65,7 +66,9 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     if is_slow:
         os.nice(NICER)
     give_way(SEARCHES_GIVE_WAY if is_slow else GIVES_WAY)
-    jobs.bind(platform, kinds, quiet=0.0 if is_slow else jobs.QUIET)
+    holding = Holding()
+    holding.start()
+    jobs.bind(platform, kinds, quiet=0.0 if is_slow else jobs.QUIET, hold=holding.hold)
     platform.pulse.start(WORKER)
     platform.pulse.take_part()
     sweep(platform)
@@ -77,8 +80,10 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     finally:
         if not is_ending():  # RQ ends at a key that it cannot read; the next worker can go on
             platform.jobs.mend()
+    holding.stop()
     for thread in (sweeper, *growing):
         thread.stop()
+    holding.join(5)
     sweeper.join(5)
     for thread in growing:
         thread.join(0.2)  # it can be ended at any point (events/notary/sequencing.py)

@@ -11,7 +11,7 @@ import players
 from events.due import ANALYSIS, HINT, KINDS
 from players import plans
 from players.level import Budget
-from record.allowances import ALLOWANCES, FULL, HALVINGS, WINDOW, Turn, halvings, spare, turn_of
+from record.allowances import ALLOWANCES, FULL, HALVINGS, LEAST_PACE, WINDOW, Turn, halvings, spare, turn_of
 from record.entries import Entry
 from table.document import Clock
 
@@ -33,6 +33,7 @@ def test_exactly_the_levels_with_plans_have_an_allowance() -> None:
 @pytest.mark.parametrize("level", ALLOWANCES)
 def test_a_search_ends_before_its_step_is_ended_and_that_before_its_lease(level: str) -> None:
     allowance = ALLOWANCES[level]
+    assert LEAST_PACE <= allowance.pace <= allowance.seconds
     assert allowance.seconds + 2 <= allowance.limit
     assert (allowance.limit + 2) * 1000 <= allowance.lease_ms
 
@@ -44,8 +45,8 @@ def test_a_part_of_a_study_is_ended_before_another_worker_may_begin_it(kind: str
 
 def test_the_guide_for_operators_has_the_allowances() -> None:
     text = (Path(players.__file__).parents[1] / "docs" / "operating.md").read_text()
-    for level, (seconds, limit, lease_ms) in ALLOWANCES.items():
-        assert f"\n| `{level}` | after {seconds} s | after {limit} s | for {lease_ms // 1000} s |\n" in text
+    for level, (seconds, limit, lease_ms, pace) in ALLOWANCES.items():
+        assert f"\n| `{level}` | {pace} s | after {seconds} s | after {limit} s | for {lease_ms // 1000} s |\n" in text
 
 
 def test_late_in_a_long_turn_decisions_are_shorter_and_the_turn_has_an_end() -> None:

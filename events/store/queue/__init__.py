@@ -34,14 +34,16 @@ log = structlog.get_logger(__name__)
 
 
 class Done(NamedTuple):
-    """A finished step: the work, the milliseconds that it took, and whether it failed.
+    """A step that has ended: the work, the milliseconds that it took, and whether it failed.
 
-    Failed work rests until its lease ends. Then the sweep enqueues it again. Each further attempt doubles the rest.
+    Failed work rests until its lease ends. Then the sweep enqueues it again. Each further attempt doubles the rest. `held`: the worker has
+    decided and will write later, so the work stays with it.
     """
 
     work: Owed
     ms: float
     failed: bool
+    held: bool = False
 
 
 class Jobs:
@@ -178,7 +180,7 @@ class Jobs:
         if idle is not None:
             asked["idle"] = idle
         if done is not None:
-            asked["done"] = {**_named(done.work), "ms": done.ms, "failed": done.failed}
+            asked["done"] = {**_named(done.work), "ms": done.ms, "kept": done.failed or done.held}
         pushed, found, tickets = self._exchange_script(args=[orjson.dumps(asked)])
         for kind in tickets:
             self._call(kind.decode())

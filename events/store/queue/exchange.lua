@@ -19,8 +19,8 @@
 --                              a member is a name and the kinds that the worker does, with spaces between
 -- fair:wake:<member>           a list; an item ends the wait of that worker
 --
--- ARGV  JSON {now, begun: kind, done: {kind, creator, member, version, ms, failed}, push: [{kind, creator, member, version, due, lease,
---       again}], take: [kind], idle: [member, ms]}; times in ms since 1970. `again`: push only if it neither waits nor is with a worker that
+-- ARGV  JSON {now, begun: kind, done: {kind, creator, member, version, ms, kept}, push: [{kind, creator, member, version, due, lease,
+--       again}], take: [kind], idle: [member, ms]}; times in ms since 1970. `kept`: the lease of the step goes on. `again`: push only if it neither waits nor is with a worker that
 --       may be alive. `idle`: if there is nothing to take, the worker waits so long; 0: it waits no more
 -- KINDS (__init__.py puts it in front): by kind {queue: the key of its tickets, pool, patience in ms, alone: one step at a time}
 -- returns {number of pushed items that did not wait before, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
@@ -71,7 +71,7 @@ local function finish(work)
   local used = clock(pool, 'used')
   set_clock(pool, kind, math.max(clock(pool, kind), used - CLAIM) + work.ms / SHARE)
   set_clock(pool, 'used', used + work.ms)
-  if not work.failed and taken(kind, work.member) == work.version then redis.call('DEL', key(kind, 'taken:' .. work.member)) end
+  if not work.kept and taken(kind, work.member) == work.version then redis.call('DEL', key(kind, 'taken:' .. work.member)) end
   if redis.call('GET', key(kind, 'alone')) == work.member then redis.call('DEL', key(kind, 'alone')) end
 end
 
