@@ -174,6 +174,19 @@ def test_a_worker_that_is_asked_to_end_writes_its_best_so_far(
     assert lonely.jobs.depth(SEARCH) >= 1
 
 
+def test_a_worker_that_is_asked_to_end_writes_what_it_holds(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
+    (tmp_path / "allowance").write_text(json.dumps([20, 25, 60_000, 3600.0]))
+    (tmp_path / "go").touch()
+    match = begun(lonely)
+    worker = hire(TOY, "--queues", "search")
+    within(PATIENCE, (tmp_path / "thinking").exists)
+    worker.terminate()
+    assert worker.wait(PATIENCE) == 0
+    assert version(lonely, match) == 3
+    assert entry(lonely, match, 3).at <= lonely.clock.now(), "its pace is an hour, and nobody waits for that"
+    assert list(redis.Redis.from_url(lonely.settings.queue_url).scan_iter("fair:*:taken:*")) == []
+
+
 @pytest.mark.soak
 def test_workers_that_are_killed_again_and_again_come_to_the_decisions_of_one_that_is_not(
     lonely: Platform, hire: Hire, tmp_path: Path, allow: Callable[..., None]
