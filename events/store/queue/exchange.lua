@@ -20,8 +20,9 @@
 -- fair:wake:<member>           a list; an item ends the wait of that worker
 --
 -- ARGV  JSON {now, begun: kind, done: {kind, creator, member, version, ms, kept}, push: [{kind, creator, member, version, due, lease,
---       again}], take: [kind], idle: [member, ms]}; times in ms since 1970. `kept`: the lease of the step goes on. `again`: push only if it neither waits nor is with a worker that
---       may be alive. `idle`: if there is nothing to take, the worker waits so long; 0: it waits no more
+--       again}], take: [kind], idle: [member, ms]}; times in ms since 1970. `kept`: the lease of the step goes on. `again`: push only if
+--       it neither waits nor is with a worker that may be alive. `idle`: if there is nothing to take, the worker waits so long; 0: it
+--       waits no more
 -- KINDS (__init__.py puts it in front): by kind {queue: the key of its tickets, pool, patience in ms, alone: one step at a time}
 -- returns {number of pushed items that did not wait before, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
 local STEP = 1         -- ms that a step costs in addition to its time, so that two workers take from two creators
