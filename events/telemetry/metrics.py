@@ -74,5 +74,5 @@ search_nodes = Histogram(
     ["level"],
     buckets=(0, 10, 100, 300, 1000, 3000, 10_000, 30_000, 100_000),
 )
-SEARCHES = "warledger_search_"
-"""The prefix of the metrics of searches. They are for operators only: the cost of a search may depend on hidden cards of its seat."""
+FOR_OPERATORS = ("warledger_search_", "warledger_store_memory")
+"""What the metrics for operators alone begin with: what a search costs, and how much is stored, may depend on hidden cards."""

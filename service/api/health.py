@@ -60,7 +60,7 @@ def get_readiness(service: Service, call: Call) -> Response:
         found["log_stopped"] = stopped
     limit = service.opened.settings.memory
     if limit and (used := service.opened.store.client.memory()) >= memory.WARNING * limit:
-        found["memory"] = {"used": used, "limit": limit}
+        found["memory"] = {"used": used - used % -(-limit // 100), "limit": limit}  # to the byte it would tell of what is hidden
     if trouble := service.opened.jobs.trouble():
         found["queue"] = trouble
     return json_response({"status": "ok", **found, **({"rules_missing": rules} if rules else {})})
@@ -82,8 +82,8 @@ def _whole(series: Series) -> Series:
 
 
 def for_everybody(series: Series) -> Series | None:
-    """Return the series as everybody may see it: no searches, and refusal codes of games as `against_the_rules`."""
-    if series.metric.startswith(metrics.SEARCHES):
+    """Return the series as everybody may see it: none for operators alone, and refusal codes of games as `against_the_rules`."""
+    if series.metric.startswith(metrics.FOR_OPERATORS):
         return None
     if series.metric not in ("warledger_refusals", "warledger_problems"):
         return series

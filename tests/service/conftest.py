@@ -24,6 +24,7 @@ from events.platform import Platform
 from games.kernel import Game, any_action
 from service.api import docs, openapi
 from service.app import create_app
+from service.http.limits import AMOUNTS
 from service.http.metrics import streams
 from service.http.settings import Settings
 from tests import forks
@@ -104,7 +105,9 @@ def _soak_asks_for_every_drawing(request: pytest.FixtureRequest, monkeypatch: py
 
 @pytest.fixture
 def settings() -> Settings:
-    return Settings(admin_key=ADMIN, log_requests=False, comment_seconds=0.2, wait_limit=5.0, streams=8)
+    """Settings without limits on what a test does more often than people: those of CPU time and of disputes."""
+    limits = {**AMOUNTS, "cpu": 0, "anonymous_cpu": 0, "address_cpu": 0, "disputes": 0}
+    return Settings(admin_key=ADMIN, log_requests=False, comment_seconds=0.2, wait_limit=5.0, streams=8, limits=limits)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from events.store.queue import Jobs
 from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import Servers
-from tests.service.conftest import Caller
+from tests.service.conftest import ADMIN, Caller
 
 PAIR = {"game": "war", "seats": {"red": "me", "blue": "open"}}
 
@@ -44,7 +44,7 @@ def test_while_the_memory_of_the_store_is_full_people_read_resign_and_leave_and_
         assert ready.json["detail"] == "Waiting for memory of the store. It is full. Reads are answered, and players can resign and leave."
         refused = [
             ada.post("/v1/matches", PAIR),
-            ada.act(opened, {"type": "take_seat", "seat": "blue"}),
+            ben.act(opened, {"type": "take_seat", "seat": "blue"}),
             ben.act(begun, {"type": "offer", "what": "draw"}),
         ]
         assert {(answer.status_code, answer.json["code"]) for answer in refused} == {(503, "store_away")}
@@ -74,7 +74,9 @@ def test_from_four_fifths_of_its_limit_on_it_is_said_how_full_the_memory_of_the_
     assert said["used"] >= memory.WARNING * said["limit"]
     free = asked(2 * used)
     assert free.get("/readyz").json == {"status": "ok"}
-    metrics = dict(line.split() for line in free.get("/metrics").get_data(as_text=True).splitlines() if line.startswith("warledger_store_"))
+    assert "warledger_store_memory" not in free.get("/metrics").text
+    shown = Caller(free.client, ADMIN).get("/metrics").text
+    metrics = dict(line.split() for line in shown.splitlines() if line.startswith("warledger_store_"))
     assert float(metrics["warledger_store_memory_limit_bytes"]) == 2 * used
     assert float(metrics["warledger_store_memory_bytes"]) > 1_000_000
 
