@@ -114,9 +114,13 @@ def test_the_journal_and_those_who_report_losses_have_the_same_folder() -> None:
     assert re.search(r"install -d -o warledger .*/data/journal", DOCKERFILE)
 
 
-@pytest.mark.parametrize("setting", ["WARLEDGER_TRUSTED_PROXIES", "WARLEDGER_CORS_ORIGINS", "WARLEDGER_NAME", "WARLEDGER_WITNESSES"])
+@pytest.mark.parametrize("setting", ["WARLEDGER_TRUSTED_PROXIES", "WARLEDGER_CORS_ORIGINS", "WARLEDGER_NAME", "WARLEDGER_URL", "WARLEDGER_WITNESSES"])
 def test_settings_are_passed_on_and_may_be_missing(setting: str) -> None:
     assert SERVICES["web"]["environment"][setting] == SERVICES["worker"]["environment"][setting] == f"${{{setting}:-}}"
+
+
+def test_the_service_knows_the_memory_of_the_store() -> None:
+    assert option(SERVICES["redis"], "--maxmemory") == f"{SERVICES['web']['environment']['WARLEDGER_MEMORY']}mb"
 
 
 def test_the_ledger_is_durable_and_the_queue_is_not() -> None:
