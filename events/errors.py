@@ -7,6 +7,8 @@ from typing import Any
 
 from table.refusals import REFUSALS, Kind
 
+MEMORY, DISK, AWAY = "memory", "disk", "away"  # why a server cannot write: it is full, or does not answer
+
 ERRORS: Mapping[str, Kind] = {
     "bad_list": Kind(400, "Wrong list", "The list of actions is wrong: {reason}."),
     "bad_query": Kind(400, "Wrong query", "The query does not match its schema: {reason}."),

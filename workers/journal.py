@@ -14,12 +14,11 @@ from collections.abc import Sequence
 
 import structlog
 
-from events.errors import StoreRefused, StoreUnavailable
+from events.errors import DISK, StoreRefused, StoreUnavailable
 from events.keeping import losses
 from events.keeping.journal import Busy, Journal
 from events.platform import open_platform
 from events.store import Store
-from events.store.client import DISK
 from events.store.heads import MISSED
 from events.telemetry import exposition, logs, metrics
 from workers.listening import Life, add_option, listen

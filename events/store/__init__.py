@@ -68,6 +68,10 @@ class Store:
             self._read_mark()
         return self.client.what_is_full(_BEGIN, [_BEGUN], self._beginning())
 
+    def memory(self) -> int:
+        """Return the bytes that the data and the buffers of the store take, or -1 if the service may not ask. Raises StoreUnavailable."""
+        return self.client.memory()
+
     def check(self) -> None:
         """Mark an empty store with the format, the number of partitions and a secret. Raises WrongStore if it has others.
 

@@ -36,7 +36,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TooLate
 from redis.retry import Retry
 
-from events.errors import StoreRefused, StoreUnavailable
+from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
 from events.store import library
 from events.store.library import Script
 
@@ -56,8 +56,6 @@ _UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
 _AWAY = (ReadOnlyError, ClusterDownError, MasterDownError, MovedError, TryAgainError)  # another server must answer, or this one later
 _BUSY = "BUSY "  # a script runs that does not end
 _FULL_DISK = ("MISCONF", "NOREPLICAS")  # the keeper of the embedded store lets it refuse writes by NOREPLICAS
-
-MEMORY, DISK, AWAY = "memory", "disk", "away"
 
 
 class _Cluster(RedisCluster):
@@ -272,15 +270,9 @@ def queue_client(url: str, patient: bool = False) -> Any:
     return _impatient(url)
 
 
-def queue_trouble(client: Any) -> str:
-    """Return MEMORY if the queue's server refuses writes since its memory is full, AWAY if it does not answer, "" if all is well."""
-    try:
-        client.set("fair:probe", 1, ex=1)
-    except OutOfMemoryError:
-        return MEMORY
-    except queue_errors:
-        return AWAY
-    return ""
+def is_out_of_memory(reason: Exception) -> bool:
+    """Return True if a server refuses a write since its memory is full."""
+    return isinstance(reason, OutOfMemoryError)
 
 
 @contextmanager

@@ -8,12 +8,11 @@ import prometheus_client
 from flask import Response
 
 from events.due import KINDS
-from events.errors import StoreUnavailable
+from events.errors import DISK, MEMORY, StoreUnavailable
 from events.keeping import losses, memory
 from events.notary import highwater
 from events.platform import Platform
 from events.store import WrongStore
-from events.store.client import DISK, MEMORY
 from events.telemetry import exposition, metrics
 from events.telemetry.counting import Series
 from games.schema import ids, listing, optional, record, text, whole
@@ -59,7 +58,7 @@ def get_readiness(service: Service, call: Call) -> Response:
     if stopped := highwater.as_json(service.opened.settings.keys_folder, service.opened.signer.name):
         found["log_stopped"] = stopped
     limit = service.opened.settings.memory
-    if limit and (used := service.opened.store.client.memory()) >= memory.WARNING * limit:
+    if limit and (used := service.opened.store.memory()) >= memory.WARNING * limit:
         found["memory"] = {"used": used - used % -(-limit // 100), "limit": limit}  # to the byte it would tell of what is hidden
     if trouble := service.opened.jobs.trouble():
         found["queue"] = trouble
@@ -71,7 +70,7 @@ def get_metrics(service: Service, call: Call) -> Response:
     _measure_queues(service.platform)
     metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
     _measure_log(service.platform)
-    metrics.store_memory.set(service.platform.store.client.memory())
+    metrics.store_memory.set(service.platform.store.memory())
     metrics.store_memory_limit.set(service.platform.settings.memory)
     text = _GATHERED.text(exposition.shared_folder(), _whole if call.caller == ADMIN else for_everybody)
     return Response(text, content_type=prometheus_client.CONTENT_TYPE_LATEST)

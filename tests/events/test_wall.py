@@ -30,6 +30,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("events/store/queue/server.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/server.py", f"{CLIENT}.queue_errors"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/server.py", f"{CLIENT}.is_unreadable"): "it drops what cannot be read on the queue's server",
+    ("events/store/queue/server.py", f"{CLIENT}.is_out_of_memory"): "it says why the queue's server refuses writes",
     ("events/store/queue/__init__.py", f"{CLIENT}.queue_errors"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/__init__.py", "execute"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/counters.py", f"{CLIENT}.queue_errors"): "the counters are on the queue's server",

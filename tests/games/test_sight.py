@@ -20,9 +20,10 @@ HIDDEN: dict[str, dict[str, dict[str, Any]]] = {
         "tokens_placed": {"tokens": dict.fromkeys},
         "expedition_seen": {"expedition": None},
         "bid_sealed": {"ammo": None, "cards": None},
+        "ammo_changed": {"change": None},
     },
 }
-OWN = {"cards_drawn", "expedition_seen", "bid_sealed"}  # their own seat sees them whole
+OWN = {"cards_drawn", "expedition_seen", "bid_sealed", "ammo_changed"}  # their own seat sees them whole
 GAMES = [pytest.param(game, id=game.id) for game in ALL]
 
 

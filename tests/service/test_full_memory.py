@@ -62,7 +62,7 @@ def test_while_the_memory_of_the_store_is_full_people_read_resign_and_leave_and_
 
 
 def test_from_four_fifths_of_its_limit_on_it_is_said_how_full_the_memory_of_the_store_is(platform: Platform, settings: Settings) -> None:
-    used = platform.store.client.memory()
+    used = platform.store.memory()
     assert used > 1_000_000
 
     def asked(limit: int) -> Caller:

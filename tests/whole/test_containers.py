@@ -114,8 +114,9 @@ def test_the_journal_and_those_who_report_losses_have_the_same_folder() -> None:
     assert re.search(r"install -d -o warledger .*/data/journal", DOCKERFILE)
 
 
-@pytest.mark.parametrize("setting", ["WARLEDGER_TRUSTED_PROXIES", "WARLEDGER_CORS_ORIGINS", "WARLEDGER_NAME", "WARLEDGER_URL", "WARLEDGER_WITNESSES"])
-def test_settings_are_passed_on_and_may_be_missing(setting: str) -> None:
+@pytest.mark.parametrize("name", ["CORS_ORIGINS", "NAME", "TRUSTED_PROXIES", "URL", "WITNESSES"])
+def test_settings_are_passed_on_and_may_be_missing(name: str) -> None:
+    setting = f"WARLEDGER_{name}"
     assert SERVICES["web"]["environment"][setting] == SERVICES["worker"]["environment"][setting] == f"${{{setting}:-}}"
 
 

@@ -19,7 +19,7 @@ from rq.serializers import JSONSerializer
 
 from events.due import KINDS, Kind, Owed, split
 from events.modules import full_name
-from events.store.client import queue_errors, queue_trouble
+from events.store.client import queue_errors
 from events.store.queue.server import QueueServer
 from events.telemetry import metrics
 from events.timing.clock import Clock
@@ -146,8 +146,8 @@ class Jobs:
             return None
 
     def trouble(self) -> str:
-        """Return MEMORY if the memory of the queue's server is full, AWAY if it does not answer, "" if all is well (store/client.py)."""
-        return queue_trouble(self._connection)
+        """Return MEMORY if the memory of the queue's server is full, AWAY if it does not answer, "" if all is well."""
+        return self._server.trouble()
 
     def close(self) -> None:
         """Close the connections."""

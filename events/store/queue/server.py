@@ -8,7 +8,8 @@ from typing import Any
 
 import structlog
 
-from events.store.client import is_unreadable, queue_client, queue_errors
+from events.errors import AWAY, MEMORY
+from events.store.client import is_out_of_memory, is_unreadable, queue_client, queue_errors
 from events.telemetry import metrics
 
 log = structlog.get_logger(__name__)
@@ -44,6 +45,14 @@ class QueueServer:
         if dropped := self._mend():
             metrics.queue_dropped.inc(dropped)
             log.warning("queue_mended", dropped=dropped)
+
+    def trouble(self) -> str:
+        """Return MEMORY if the server refuses writes since its memory is full, AWAY if it does not answer, "" if all is well."""
+        try:
+            self.connection.set("fair:probe", 1, ex=1)
+        except queue_errors as reason:
+            return MEMORY if is_out_of_memory(reason) else AWAY
+        return ""
 
     def close(self) -> None:
         """Close the connections."""
