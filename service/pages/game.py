@@ -69,9 +69,7 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
         }
         for ruling in rulings(found.folder)
     ]
-    sections = [
-        {"title": _PREFIX.sub("", title).capitalize(), "rulings": list(some)} for title, some in groupby(listed, itemgetter("section"))
-    ]
+    sections = [{"title": _heading(title), "rulings": list(some)} for title, some in groupby(listed, itemgetter("section"))]
     values = {
         "here": game,
         "game": game_in_brief(found),
@@ -110,7 +108,7 @@ def _sections(game: Game) -> Iterator[dict[str, Any]]:
     """Yield the sections of the rules, of the game and then of the table."""
     for place, (title, found) in enumerate(groupby(rules(game), key=lambda rule: rule["section"])):
         listed = [{"id": rule["id"], "text": in_html(_SOURCE.sub("", rule["text"]))} for rule in found]
-        yield {"id": f"section-{place}", "title": _PREFIX.sub("", title).capitalize(), "rules": listed}
+        yield {"id": f"section-{place}", "title": _heading(title), "rules": listed}
 
 
 def in_html(text: str) -> Markup:
@@ -119,3 +117,9 @@ def in_html(text: str) -> Markup:
     safe = _LINK.sub(lambda found: found[1] or found[2], safe)
     strong = _STRONG.sub(r"<strong>\1</strong>", _CODE.sub(r"<code>\1</code>", safe))
     return Markup(_EMPHASIS.sub(r"<em>\1</em>", strong))
+
+
+def _heading(title: str) -> str:
+    """Return the title of a section as people read it: without the prefix of its rules, and without marks of code."""
+    words = _PREFIX.sub("", title).replace("`", "")
+    return words[:1].upper() + words[1:]
