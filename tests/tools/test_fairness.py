@@ -18,7 +18,7 @@ from table.progress import not_in_play, substitute, void
 from tools import scenarios
 from tools.fairness import main
 from tools.fairness.cases import Played, losers, played, tables
-from tools.fairness.departures import leaving, skipped
+from tools.fairness.departures import leaving, order, skipped
 from tools.fairness.line import Budget, Case, Spent
 from tools.fairness.promises import Broken
 from tools.fairness.searching import searched
@@ -211,6 +211,22 @@ def test_8_a_battle_that_its_loser_leaves_is_found(monkeypatch: Patch) -> None:
 def test_8_tiles_that_fall_to_whoever_moves_next_are_found() -> None:
     """The option `garrisons` is the rule that is not so."""
     assert departed(leaving, "war", 3) is not None
+
+
+def by_number(state: Any) -> list[str]:
+    """Return the seats from the one with which a round begins, by the number of the round alone, as it once was."""
+    seats: list[str] = state["seats"]
+    turned = (state["round"] - 1) % len(seats)
+    return seats[turned:] + seats[:turned]
+
+
+def test_8_a_first_seat_that_does_not_pass_over_who_has_left_is_found(monkeypatch: Patch) -> None:
+    of = match("war_of_civilizations", 3)
+    state = of.positions[len(of.positions) // 2]
+    rotating = {**state, "options": {**state["options"], "first_seat_rotates": True}}
+    assert list(order(Budget(UNLIMITED), of, rotating)) == []
+    monkeypatch.setattr("games.war_of_civilizations.flow.round_order", by_number)
+    assert list(order(Budget(UNLIMITED), of, rotating))
 
 
 KNOWN: Mapping[str, set[str]] = {
