@@ -100,9 +100,11 @@ class Store:
         found = self.client.ask("GET", _BEGUN)
         if found is not None:
             return self._take_mark(found)
-        if next(iter(self.log.matches()), None) is not None:
+        if next(iter(self.log.matches()), None) is None:
+            return None
+        if (found := self.client.ask("GET", _BEGUN)) is None:  # unless another process has begun it meanwhile
             raise WrongStore(other_format("The store"))
-        return None
+        return self._take_mark(found)
 
     def _take_mark(self, mark: bytes) -> bytes:
         """Check a mark, and keep and return its secret. Raises WrongStore."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -16,6 +16,7 @@ from events.platform import Platform, check_store, open_platform
 from events.rebuild import Rebuilt, rebuild
 from events.standings import indexes, standing
 from events.store import WrongStore
+from events.store.log import RedisLog
 from games.chance import Drawn
 from games.kernel import SYSTEM
 from players import choose
@@ -222,6 +223,23 @@ def test_a_store_of_another_format_is_refused_and_not_marked(
         with pytest.raises(WrongStore, match="reads only format 1"):
             refused()
     assert servers.keeper.get("{store}:begun") == (None if mark is None else mark.encode())
+
+
+def test_a_store_that_another_process_begins_while_this_one_looks_is_taken(
+    platform: Platform, begin: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin()
+    mark, matches = servers.keeper.get("{store}:begun"), RedisLog.matches
+    servers.keeper.delete("{store}:begun")
+
+    def begun_meanwhile(log: RedisLog) -> Iterator[str]:
+        servers.keeper.set("{store}:begun", mark)
+        return matches(log)
+
+    monkeypatch.setattr(RedisLog, "matches", begun_meanwhile)
+    opened = again(platform)
+    assert opened.store.secret == platform.store.secret
+    opened.close()
 
 
 def test_an_empty_store_is_begun_in_this_format(platform: Platform, servers: Servers) -> None:

@@ -206,6 +206,7 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
 
 @pytest.fixture(scope="session")
 def live(servers: Servers) -> Iterator[Live]:
+    servers.empty()  # an earlier test may have emptied it, also of its mark, and written more
     with serving(servers) as served:
         yield served()
 

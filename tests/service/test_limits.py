@@ -45,6 +45,16 @@ STEP = {"type": "add", "by": 1, "stay": True}
 
 Open = Callable[..., Any]
 
+here = "127.0.0.1"
+"""The address that clients send from."""
+_numbers = count(1)
+
+
+@pytest.fixture(autouse=True)
+def _no_other_test_has_sent_from_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test an address of its own: the processes of earlier tests may still settle what was sent from theirs."""
+    monkeypatch.setattr(f"{__name__}.here", f"10.77.{next(_numbers)}.1")
+
 
 @pytest.fixture
 def opened(platform: Platform) -> Open:
@@ -56,14 +66,14 @@ def opened(platform: Platform) -> Open:
     return open_with
 
 
-def caller(app: Any, key: str | None = None, address: str = "127.0.0.1") -> Caller:
+def caller(app: Any, key: str | None = None, address: str | None = None) -> Caller:
     """Return a client of an application that sends from an address."""
     client = app.test_client()
-    client.environ_base["REMOTE_ADDR"] = address
+    client.environ_base["REMOTE_ADDR"] = address or here
     return Caller(client, key)
 
 
-def player(platform: Platform, app: Any, name: str = "Ada", address: str = "127.0.0.1") -> Caller:
+def player(platform: Platform, app: Any, name: str = "Ada", address: str | None = None) -> Caller:
     """Return a client with the key of a new player, which the process does not know yet."""
     made, key = accounts.register(platform, name)
     found = caller(app, key, address)
@@ -106,7 +116,7 @@ def test_who_asks_too_often_without_a_key_is_refused_and_nobody_else(platform: P
         check_refusal(exhaust(lambda path=path: stranger.get(path)), "anonymous")
     check_refusal(exhaust(lambda: stranger.post("/v1/players", {"name": "Eve"})), "anonymous")
     assert statuses(50, lambda: ada.get("/v1/players/me")) == {200: 50}
-    assert caller(app, address="127.0.0.2").get("/v1/matches").status_code == 200
+    assert caller(app, address=f"{here}2").get("/v1/matches").status_code == 200
     assert caller(app, ADMIN).get("/v1/matches").status_code == 200
     assert stranger.get("/healthz").status_code == stranger.get("/readyz").status_code == 200
 
@@ -200,7 +210,7 @@ def test_who_has_used_much_cpu_time_is_refused_and_nobody_else(platform: Platfor
         check_refusal(exhaust(lambda one=one: one.get("/v1/games")), limit)
     assert "Each address has 1000 milliseconds of CPU time in 10 seconds" in stranger.get("/v1/matches").json["detail"]
     assert ada.get("/v1/players/me").status_code == 200
-    assert caller(app, address="127.0.0.2").get("/v1/games").status_code == 200
+    assert caller(app, address=f"{here}2").get("/v1/games").status_code == 200
     assert caller(app, ADMIN).get("/v1/games").status_code == 200
     assert stranger.get("/readyz").status_code == stranger.get("/metrics").status_code == 200
 
@@ -214,7 +224,7 @@ def test_all_callers_at_an_address_share_its_cpu_time(platform: Platform, opened
         served += statuses(8, lambda one=one: one.get("/v1/players/me"))[200]
     assert 30 <= served <= 33 + 3 * (time.monotonic() - began)
     check_refusal(exhaust(lambda: player(platform, app).get("/v1/players/me")), "address_cpu")
-    assert player(platform, app, address="127.0.0.2").get("/v1/players/me").status_code == 200
+    assert player(platform, app, address=f"{here}2").get("/v1/players/me").status_code == 200
 
 
 def test_a_request_that_took_long_is_waited_for(opened: Open, work: Callable[[float], None]) -> None:
@@ -258,7 +268,7 @@ def test_every_request_is_charged_also_those_that_go_past_flask_and_what_is_sent
     answer = caller(app).get(path.format(match))
     assert answer.status_code in (200, 404)
     assert answer.data
-    left = app.wsgi_app._throttle._anonymous_cpu.peek("127.0.0.1", 1000)
+    left = app.wsgi_app._throttle._anonymous_cpu.peek(here, 1000)
     assert -left > 50 * measured - 40, "five seconds come back in fifty"
 
 
@@ -275,15 +285,15 @@ def test_cpu_time_is_never_told(platform: Platform, opened: Open, work: Callable
 def test_requests_at_the_same_moment_do_not_go_far_beyond_their_cpu_time(platform: Platform) -> None:
     """What has begun counts, once a caller has used half of the limit. Otherwise all would begin who come when some is back."""
     throttle = Throttle(platform.counters, {**NO_LIMITS, "cpu": 1000}, Addresses())
-    throttle.charge_more(Payer("eve", "127.0.0.1"), 0.6)
-    begun = [Payer("eve", "127.0.0.1") for _ in range(100)]
+    throttle.charge_more(Payer("eve", here), 0.6)
+    begun = [Payer("eve", here) for _ in range(100)]
     refused = [throttle.admit(payer, acts=False) is not None for payer in begun]
     assert 400 / DEPOSIT < refused.count(False) < 30
     for payer, waits in zip(begun, refused, strict=True):
         if not waits:
             throttle.charge(payer, 0.0)
-    assert throttle.admit(Payer("eve", "127.0.0.1"), acts=False) is None
-    assert throttle.admit(Payer("ada", "127.0.0.1"), acts=False) is None
+    assert throttle.admit(Payer("eve", here), acts=False) is None
+    assert throttle.admit(Payer("ada", here), acts=False) is None
 
 
 def test_processes_learn_what_requests_have_cost_elsewhere(
@@ -356,7 +366,7 @@ def test_only_a_valid_key_that_may_play_uses_up_what_its_player_has(platform: Pl
     thieves = {}
     for number, scope in enumerate(("play", "read", "account", "referee"), 2):
         key = ada.post("/v1/players/me/keys", {"name": "x", "scopes": [scope]}).json["key"]
-        thieves[scope] = caller(app, key, f"127.0.0.{number}")
+        thieves[scope] = caller(app, key, f"{here}{number}")
     revoked = thieves["play"]
     assert revoked.act(match, STEP).status_code == 200
     assert ada.ask("DELETE", f"/v1/players/me/keys/{revoked.get('/v1/players/me').json['key_id']}").status_code == 204
@@ -384,7 +394,7 @@ def test_an_address_makes_so_many_players_in_all_processes_together(
     assert answers[0].headers["RateLimit"].startswith('"players";r=9;t=')
     app = next(apps)
     assert caller(app, ADMIN).post("/v1/players", {"name": "Ada"}).status_code == 201
-    assert caller(app, address="127.0.0.2").post("/v1/players", {"name": "Ada"}).status_code == 201
+    assert caller(app, address=f"{here}2").post("/v1/players", {"name": "Ada"}).status_code == 201
     assert caller(app, address="2001:db8::1").post("/v1/players", {"name": "Ada"}).status_code == 201
     found = [caller(app, address=f"2001:db8:0:1:{number:x}::1").post("/v1/players", {"name": "Eve"}).status_code for number in range(12)]
     assert found == [201] * 10 + [429] * 2
@@ -572,8 +582,9 @@ def test_no_header_gives_a_client_another_address(platform: Platform, opened: Op
     behind = create_app(
         platform, Settings(log_requests=False, trusted_proxies=networks(["127.0.0.1"]), limits={**NO_LIMITS, "anonymous": 10})
     )
-    assert statuses(40, lambda: caller(behind).get("/v1/games", X_Forwarded_For=f"10.{next(numbers) % 256}.0.2")) == {200: 40}
-    exhaust(lambda: caller(behind).get("/v1/games", X_Forwarded_For=f"10.{next(numbers) % 256}.0.3, 198.51.100.1"))
+    proxy = caller(behind, address="127.0.0.1")
+    assert statuses(40, lambda: proxy.get("/v1/games", X_Forwarded_For=f"10.{next(numbers) % 256}.0.2")) == {200: 40}
+    exhaust(lambda: proxy.get("/v1/games", X_Forwarded_For=f"10.{next(numbers) % 256}.0.3, 198.51.100.1"))
 
 
 # ---------------------------------------------------------------- what is published
