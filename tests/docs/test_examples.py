@@ -136,7 +136,7 @@ def test_strict_types_notice_a_wrong_seat(python_bot: Path) -> None:
     assert 'Unexpected keyword argument "aliens"' in done.stdout
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", ["war", "war_of_civilizations", pytest.param("war_of_the_worlds", marks=pytest.mark.soak)])
 def test_the_python_bot_plays_to_the_end(python_bot: Path, url: str, game: str) -> None:
     receipts = python_bot / f"{game}.jsonl"
     printed = run(sys.executable, "bot.py", url, "--game", game, "--receipts", receipts, folder=python_bot, PYTHONSAFEPATH="")

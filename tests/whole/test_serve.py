@@ -75,7 +75,7 @@ def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Pat
             assert len(entries) >= max(version for where, version in acknowledged if where == match)
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if name in ("the_web", "the_queue") else ()) for name in PARTS])
 def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: private.Place) -> None:
     place = lasting
     player = Playing(place.url, 3)
