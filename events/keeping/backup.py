@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -204,18 +205,29 @@ def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda s
     shutil.rmtree(placing, ignore_errors=True)
     draft.rename(placing)
     _sync(data)
-    aside = data / f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}" if used else None
+    aside = _new_folder(data / f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}") if used else None
     for one in old:
         if aside is None:
             shutil.rmtree(one)
         else:
-            aside.mkdir(mode=0o700, exist_ok=True)
             one.rename(aside / one.name)
     for one in sorted(placing.iterdir()):
         one.rename(data / one.name)
     _sync(data)
     placing.rmdir()
     return aside
+
+
+def _new_folder(path: Path) -> Path:
+    """Make a private folder at a path, or where there is one already, such as of a restore a moment ago, at one with a number behind it."""
+    for number in count(2):
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            path = path.with_name(f"{path.name.partition('.')[0]}.{number}")
+        else:
+            break
+    return path
 
 
 def _copy(source: IO[bytes], size: int, target: Path, progress: Progress) -> None:
