@@ -6,7 +6,6 @@ Every process ends with this one, however that ends.
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -173,18 +172,6 @@ def listening(address: Address) -> bool:
     except OSError:
         return False
     return True
-
-
-@contextmanager
-def workers_stopped(place: Place) -> Iterator[None]:
-    """Stop the workers for a block, so that it measures the web server alone."""
-    for pid in place.workers:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in place.workers:
-            os.kill(pid, signal.SIGCONT)
 
 
 def own_id(caller: Caller) -> str:

@@ -154,8 +154,7 @@ def decide_at_table(
     draws = Draws(cached.dice, before.version + 1)
     escalation = round(platform.settings.escalation_days * DAY_MS)
     chance, earlier = Drawn(draws.number), lambda version: _earlier(platform, before, version)
-    takes_over = isinstance(action, dict) and action.get("type") == "take_over"
-    shown = takes_over and platform.sidelog.saw_hidden(before.match, actor)
+    shown = platform.sidelog.saw_hidden(before.match, before.table, actor)
     session = session_after(game, before, at, chance, earlier, role=role, escalation=escalation, shown=shown)
     admitted = table_rules.carry_out(session, actor, action)
     secret = cached.secret.hex() if ended(session.table, session.state) and not before.ended else None

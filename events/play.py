@@ -165,9 +165,11 @@ def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Pl
 def _append(
     platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], claim: Claim | None, reserve: bool = False
 ) -> Appended | Conflict | Known:
-    before, log = cached.position, platform.store.log
-    raws = [step.raw for step in decided]
-    return log.append(before.match, before.version, raws, _changes(before, decided, works), claim, before.digest, reserve)
+    before = cached.position
+    raws, changed = [step.raw for step in decided], _changes(before, decided, works)
+    if reserve:
+        changed = changed._replace(reserve=True)
+    return platform.store.log.append(before.match, before.version, raws, changed, claim, before.digest)
 
 
 def _written(platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], returned: int = 0) -> Played:

@@ -175,7 +175,7 @@ def choices(platform: Platform, game: Game, position: Position, seat: str | None
     """
     table, document = position.table, position.document
     listed: list[Choice] = []
-    shown = player in table["handovers"].values() and platform.sidelog.saw_hidden(position.match, player)
+    shown = platform.sidelog.saw_hidden(position.match, table, player)
     at_table = table_rules.legal(game, table, document, player, shown=shown)
     if seat is not None:
         if seat in position.to_act and seat not in table["substitutes"]:

@@ -21,7 +21,6 @@ def _bounds(row: Mapping[str, int]) -> Bounds:
     return row["least"], row["most"]
 
 
-LEAST_BYTES: int = _DATA["contribution_bytes"]["least"]
 MOST_BYTES: int = _DATA["contribution_bytes"]["most"]
 MOST_DEPARTURES: int = _DATA["departures"]["most"]
 OPEN_MS: int = _DATA["unstarted_days"]["open"] * DAY_MS

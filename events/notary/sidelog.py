@@ -26,6 +26,7 @@ from evidence.statements import Read as ReadStatement
 from evidence.statements import read_text
 from games.kernel import SPECTATOR
 from record.entries import NotCanonical, canonical
+from table.document import Table
 
 PAUSE = 0.5  # seconds between two writes of refused actions
 WAITING = 4096  # refused actions that wait in a process at most
@@ -105,8 +106,13 @@ class SideLog:
         """Return the reads of a match by staff, by reader and kind. Raises StoreUnavailable."""
         return [Read(*found) for found in self._stored.reads(match)]
 
-    def saw_hidden(self, match: str, player: str) -> bool:
-        """Return True if a player read, as staff, what a seat of a match may not see (TBL-HND-04). Raises StoreUnavailable."""
+    def saw_hidden(self, match: str, table: Table, player: str) -> bool:
+        """Return True if a player to whom a seat is offered read, as staff, what a seat of the match may not see (TBL-HND-04).
+
+        Nobody else costs a read. Raises StoreUnavailable.
+        """
+        if player not in table["handovers"].values():
+            return False
         return any(read.reader == player and read.what != f"view:{SPECTATOR}" for read in self.reads(match))
 
     def note_refusal(self, match: str, seat: str, player: str, version: int, at: int, action: Any, code: str, rule: str | None) -> None:

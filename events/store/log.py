@@ -47,7 +47,8 @@ class Changes(NamedTuple):
     `due`: by member of the due index, the moment (ms since 1970), or None to remove it. `indexes`: by name, the moment that orders the
     match there, or None to leave the index. `snapshot`: a version, its bytes, and the older version that it replaces, or None. `tell`: the
     players that the append concerns. `anew`: these are all players of the match, because its table changed or it ended. `leaf`: when the
-    next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is due earlier.
+    next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is due earlier. `reserve`: append also if the
+    memory of the store is full.
     """
 
     due: Mapping[str, int | None] = {}
@@ -58,6 +59,7 @@ class Changes(NamedTuple):
     tell: tuple[str, ...] = ()
     anew: bool = False
     leaf: int | None = None
+    reserve: bool = False
 
 
 class Claim(NamedTuple):
@@ -145,19 +147,11 @@ class Log(Protocol):
         """
 
     def append(
-        self,
-        match: str,
-        expected: int,
-        entries: Sequence[bytes],
-        changes: Changes,
-        claim: Claim | None = None,
-        digest: str = "",
-        reserve: bool = False,
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
     ) -> Appended | Conflict | Known:
         """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
 
-        `digest`: of the entry at the expected version. If another entry is there now, the conflict has the head -1. `reserve`: append also
-        if the memory of the store is full.
+        `digest`: of the entry at the expected version. If another entry is there now, the conflict has the head -1.
         """
 
     def matches(self) -> Iterator[str]:
@@ -252,14 +246,7 @@ class RedisLog:
         return Since(head, _entries(tail), _known(answer, entries) if answer else None)
 
     def append(
-        self,
-        match: str,
-        expected: int,
-        entries: Sequence[bytes],
-        changes: Changes,
-        claim: Claim | None = None,
-        digest: str = "",
-        reserve: bool = False,
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
     ) -> Appended | Conflict | Known:
         """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
 
@@ -287,7 +274,7 @@ class RedisLog:
         if changes.anew or changes.tell:
             change["tell"] = "".join([" *" if changes.anew else "", *[f" {player}" for player in changes.tell]])
         answer = self._client.run(
-            _APPEND_WITH_RESERVE if reserve else _APPEND,
+            _APPEND_WITH_RESERVE if changes.reserve else _APPEND,
             [self._keys.stream(match)],
             [orjson.dumps(change), mark, changes.standing, snapshot[1] if snapshot else b"", *entries],
         )

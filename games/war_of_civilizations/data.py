@@ -191,7 +191,6 @@ PRIVATEER_PRICE: Counts = _DATA["privateer"]["cost"]
 
 START: Counts = {name: _DATA["start"][name] for name in RESOURCES}
 START_CRYSTALS: int = _DATA["start"]["crystals"]
-START_LEVEL: int = _DATA["start"]["ability"]
 HOME_SHIPS: Counts = _DATA["start"]["home_ships"]
 FREE_SHIPS: Counts = _DATA["start"]["deploy_ships"]
 

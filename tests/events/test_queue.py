@@ -44,6 +44,16 @@ def hand_in(platform: Platform, work: Owed, ms: float = 5.0, failed: bool = Fals
     assert platform.jobs.exchange(Done(work, ms, failed), (), (), now=now) is None
 
 
+def served(platform: Platform, number: int) -> list[str]:
+    """Return the creators of the next steps, each of which takes a tenth of a second."""
+    taken = []
+    for _ in range(number):
+        work = take(platform)
+        taken.append(work.creator)
+        hand_in(platform, work, 100.0)
+    return taken
+
+
 def all_keys(servers: Servers) -> set[str]:
     return {key.decode() for key in servers.queue.scan_iter("fair:*")}
 
@@ -96,11 +106,7 @@ def test_nobody_saves_up_time_and_nobody_pays_for_time_that_nobody_else_wanted(p
     for _ in range(50):
         hand_in(platform, take(platform), 1000.0)  # alone, for 50 seconds
     platform.jobs.push(turns("late", 100))
-    taken = []
-    for _ in range(40):
-        work = take(platform)
-        taken.append(work.creator)
-        hand_in(platform, work, 100.0)
+    taken = served(platform, 40)
     assert taken[:10] == ["late"] * 10, "as long as the step that the early one had when late came"
     assert 14 <= taken[10:].count("early") <= 16, "and then both alike"
 
@@ -238,11 +244,7 @@ def test_a_kind_without_workers_gives_nobody_a_claim_to_the_past(platform: Platf
     for _ in range(50):
         hand_in(platform, take(platform), 1000.0)
     platform.jobs.push(turns("late", 100))
-    taken = []
-    for _ in range(40):
-        work = take(platform)
-        taken.append(work.creator)
-        hand_in(platform, work, 100.0)
+    taken = served(platform, 40)
     assert taken[:20].count("late") >= 15
     assert 9 <= taken[20:].count("early") <= 11
 

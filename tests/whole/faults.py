@@ -80,6 +80,22 @@ def check(client: Client, acknowledged: dict[tuple[str, int], dict[str, Any]]) -
         assert len(own) <= sum(where == match for where, _ in acknowledged), "an action was carried out twice"
 
 
+def finish(player: Playing, seconds: float = 30.0) -> None:
+    """Let a player stop. Nothing that was acknowledged may be lost or done twice."""
+    if not player.enough.is_set():
+        player.enough.set()
+        player.join(seconds)
+        assert player.failed is None
+        check(player.client, player.acknowledged)
+
+
+def goes_on(player: Playing, seconds: float = RECOVERY, without: str = "", more: int = 10) -> None:
+    """Wait until play goes on by so many actions, also `without` a part."""
+    before = len(player.acknowledged)
+    until(lambda: len(player.acknowledged) > before + more or player.failed, seconds, f"nothing goes on {without}")
+    assert player.failed is None
+
+
 def part(place: private.Place, name: str) -> list[Process]:
     """Return the processes of a part."""
     mark = PARTS[name]

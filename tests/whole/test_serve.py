@@ -29,7 +29,7 @@ from service.supervisor.servers import room_of
 from service.supervisor.supervision import output_of, turn_over
 from tests.conftest import Servers
 from tests.whole.conftest import Client, kill, until
-from tests.whole.faults import LINUX, PARTS, RECOVERY, Playing, answer, check, part, serve, victims_of
+from tests.whole.faults import LINUX, PARTS, RECOVERY, Playing, answer, check, finish, goes_on, part, serve, victims_of
 from tools import private
 from tools.processes import family, lives
 
@@ -50,12 +50,8 @@ def test_acknowledged_actions_survive_kill_9_of(name: str, lasting: private.Plac
     size = len(part(place, name))
     for _ in range(2):
         kill(until(lambda: victims_of(place, name), RECOVERY, f"{name} does not come back"))
-        before = len(player.acknowledged)
-        until(lambda before=before: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
-    player.enough.set()
-    player.join(30)
-    assert player.failed is None
-    check(player.client, player.acknowledged)
+        goes_on(player, RECOVERY, f"without {name}")
+    finish(player)
     until(lambda: len(part(place, name)) >= size, RECOVERY, f"{name} is not all there again")
 
 
@@ -87,12 +83,8 @@ def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: 
     player.pause = 0.2  # it takes twenty checks, and other tests need the processor
     until(lambda: not any(lives(victim) for victim in victims), message=f"{name} is stopped and stays so")
     player.pause = 0.0
-    before = len(player.acknowledged)
-    until(lambda: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
-    player.enough.set()
-    player.join(30)
-    assert player.failed is None
-    check(player.client, player.acknowledged)
+    goes_on(player, RECOVERY, f"without {name}")
+    finish(player)
     until(lambda: len(part(place, name)) >= size, RECOVERY, f"{name} is not all there again")
 
 
@@ -104,12 +96,8 @@ def test_a_server_whose_socket_is_deleted_is_started_again_within_ten_seconds(na
     old, socket_ = victims_of(lasting, name), lasting.data / PARTS[name] / "redis.sock"
     socket_.unlink()
     until(lambda: socket_.exists() and victims_of(lasting, name) not in ([], old), RECOVERY, f"{name} has no socket")
-    before = len(player.acknowledged)
-    until(lambda: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
-    player.enough.set()
-    player.join(30)
-    assert player.failed is None
-    check(player.client, player.acknowledged)
+    goes_on(player, RECOVERY, f"without {name}")
+    finish(player)
 
 
 def is_free(url: str) -> bool:
@@ -189,14 +177,10 @@ def test_where_nothing_is_forked_every_part_is_started_anew(tmp_path: Path, monk
         player = Playing(place.url, 8)
         player.start()
         for name in ("one_web_process", "the_web", "a_worker"):
-            before = len(player.acknowledged)
-            until(lambda before=before: len(player.acknowledged) > before + 10 or player.failed, 2 * RECOVERY)
+            goes_on(player, 2 * RECOVERY)
             kill(victims_of(place, name))
         until(lambda: len(part(place, "the_web")) == 2 and part(place, "a_worker"), RECOVERY)
-        player.enough.set()
-        player.join(30)
-        assert player.failed is None
-        check(player.client, player.acknowledged)
+        finish(player)
 
 
 # ---------------------------------------------------------------- a store that loads
@@ -434,10 +418,7 @@ def test_with_the_disk_of_logs_and_metrics_full_no_answer_is_lost_and_no_process
                 said = requests.get(place.url + path, timeout=15)
                 assert said.status_code == (404 if path == "/v1/nothing" else 200)
                 assert said.content
-        player.enough.set()
-        player.join(30)
-        assert player.failed is None
-        check(player.client, player.acknowledged)
+        finish(player)
         assert {process.number for process in family(place.process.pid)} == processes
         for name in ("the_web", "a_worker"):
             kill(victims_of(place, name))

@@ -27,6 +27,7 @@ import redis
 import requests
 
 from events.keeping import embedded
+from tests.whole import faults
 from tests.whole.conftest import Client, kill, until
 from tests.whole.faults import LINUX, PARTS, RECOVERY, Playing, answer, check, victims_of
 from tools import private
@@ -34,7 +35,8 @@ from tools.processes import family, lives
 
 pytestmark = [pytest.mark.soak, LINUX]
 
-MORE = 5  # actions after which play goes on
+goes_on, finish = partial(faults.goes_on, more=5), partial(faults.finish, seconds=60.0)
+
 HANG = 20.0  # seconds: ten without a pulse, and what a busy machine needs
 HERE = Path(__file__).parent
 PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
@@ -57,22 +59,6 @@ def play() -> Iterator[Callable[[private.Place], Playing]]:
     yield begun
     for player in players:
         finish(player)
-
-
-def finish(player: Playing) -> None:
-    """Let a player stop. Nothing that was acknowledged may be lost or done twice."""
-    if not player.enough.is_set():
-        player.enough.set()
-        player.join(60)
-        assert player.failed is None
-        check(player.client, player.acknowledged)
-
-
-def goes_on(player: Playing, seconds: float = RECOVERY) -> None:
-    """Wait until play goes on."""
-    before = len(player.acknowledged)
-    until(lambda: len(player.acknowledged) > before + MORE or player.failed, seconds, "nothing goes on")
-    assert player.failed is None
 
 
 def healed(place: private.Place, player: Playing, seconds: float = RECOVERY) -> None:

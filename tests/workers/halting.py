@@ -24,18 +24,11 @@ class HaltingLog(RedisLog):
     """The log, but its worker stops at one place."""
 
     def append(
-        self,
-        match: str,
-        expected: int,
-        entries: Sequence[bytes],
-        changes: Changes,
-        claim: Claim | None = None,
-        digest: str = "",
-        reserve: bool = False,
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
     ) -> Appended | Conflict | Known:
         """Append, unless the worker stops before."""
         _halt("before")
-        answer = super().append(match, expected, entries, changes, claim, digest, reserve)
+        answer = super().append(match, expected, entries, changes, claim, digest)
         _halt("after")
         return answer
 
