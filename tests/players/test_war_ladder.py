@@ -149,7 +149,7 @@ def test_in_the_last_turns_candidates_are_played_to_the_end_of_the_match(monkeyp
     assert judged(question, monkeypatch, turns=1, played_out=["2 turns"])[0]
 
 
-@pytest.mark.parametrize("seats", [2, 3])
+@pytest.mark.parametrize("seats", [pytest.param(2, marks=pytest.mark.soak), 3])
 def test_expert_plays_on_wherever_it_can_judge_the_end(seats: int) -> None:
     number = random.Random(5).randrange
     state = WAR.begin(list(WAR.seats.ids[:seats]), {})

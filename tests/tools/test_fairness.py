@@ -163,7 +163,7 @@ def found_at(of: Case, fault: Fault) -> Broken | None:
     return next((one for one in told(spoiled(Budget(BUDGET), of)) if (one.promise, one.way, one.means) == said), None)
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if name[0] in "256" else ()) for name in FAULTS])
 def test_a_rule_of_the_table_as_it_was_is_found_and_as_it_is_is_not(name: str, monkeypatch: Patch) -> None:
     fault = FAULTS[name]
     assert found_at(fault.case(), fault) is None
@@ -202,6 +202,7 @@ def test_7_a_default_action_that_wins_is_found(monkeypatch: Patch) -> None:
     assert found.scenario["steps"][0]["do"] == {"type": "default"}
 
 
+@pytest.mark.soak
 def test_8_a_battle_that_its_loser_leaves_is_found(monkeypatch: Patch) -> None:
     assert departed(leaving, "war_of_civilizations", 3, wanted="bids") is None
     monkeypatch.setattr("games.war_of_civilizations.leaving.concede", lambda match, seat: None)

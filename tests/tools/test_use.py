@@ -86,7 +86,7 @@ def test_what_was_expected_is_compared_with_who_won() -> None:
 
 
 def test_a_level_that_searches_is_compared_with_who_won() -> None:
-    played = play(Plan("war_of_the_worlds", ("strong", "random"), "expected", {}, use=True), 0)
+    played = play(Plan("war_of_the_worlds", ("strong", "random"), "expected", {"round_limit": 6}, use=True), 0)
     strong, rival = (played.use[level] for level in ("strong", "random"))
     assert strong["expected"].total() > 20
     assert strong["won"].total() == (strong["expected"].total() if played.winners == [played.seats[0]] else 0)
