@@ -19,13 +19,13 @@ from ledger_client.api.matches import create_match
 from ledger_client.api.play import act, get_choices
 from ledger_client.api.players import create_player
 
-Choice = models.WarChoice | models.WarOfTheWorldsChoice | models.WarOfCivilizationsChoice
-Entry = models.WarEntry | models.WarOfTheWorldsEntry | models.WarOfCivilizationsEntry
-Entries = models.WarEntries | models.WarOfTheWorldsEntries | models.WarOfCivilizationsEntries
-Choices = models.WarChoices | models.WarOfTheWorldsChoices | models.WarOfCivilizationsChoices
-Played = models.WarPlayed | models.WarOfTheWorldsPlayed | models.WarOfCivilizationsPlayed
-Ended = models.WarMatchEndedEvent | models.WarOfTheWorldsMatchEndedEvent | models.WarOfCivilizationsMatchEndedEvent
-NewMatch = models.WarNewMatch | models.WarOfTheWorldsNewMatch | models.WarOfCivilizationsNewMatch
+Choice = models.WarChoice | models.WowChoice | models.WocChoice
+Entry = models.WarEntry | models.WowEntry | models.WocEntry
+Entries = models.WarEntries | models.WowEntries | models.WocEntries
+Choices = models.WarChoices | models.WowChoices | models.WocChoices
+Played = models.WarPlayed | models.WowPlayed | models.WocPlayed
+Ended = models.WarMatchEndedEvent | models.WowMatchEndedEvent | models.WocMatchEndedEvent
+NewMatch = models.WarNewMatch | models.WowNewMatch | models.WocNewMatch
 
 WAIT = 25  # how many seconds the server may hold a request until there is news
 TRIES = 60  # how often to send a request while the server is busy or away
@@ -33,10 +33,8 @@ TRIES = 60  # how often to send a request while the server is busy or away
 ME, AI = models.SeatRequest.ME, models.SeatRequest.AIGREEDY
 NEW_MATCHES: dict[str, NewMatch] = {
     "war": models.WarNewMatch("war", models.WarNewMatchSeats(red=ME, blue=AI)),
-    "war_of_the_worlds": models.WarOfTheWorldsNewMatch("war_of_the_worlds", models.WarOfTheWorldsNewMatchSeats(aliens=ME, humans=AI)),
-    "war_of_civilizations": models.WarOfCivilizationsNewMatch(
-        "war_of_civilizations", models.WarOfCivilizationsNewMatchSeats(lion=ME, fox=AI)
-    ),
+    "war_of_the_worlds": models.WowNewMatch("war_of_the_worlds", models.WowNewMatchSeats(aliens=ME, humans=AI)),
+    "war_of_civilizations": models.WocNewMatch("war_of_civilizations", models.WocNewMatchSeats(lion=ME, fox=AI)),
 }
 
 
@@ -145,7 +143,7 @@ def decided(choice: Choice) -> Choice:
     number in a range.
     """
     action = choice.action
-    if isinstance(action, models.WarOfCivilizationsBid) and choice.choose:
+    if isinstance(action, models.WocBid) and choice.choose:
         ammo = choice.choose["ammo"]
         if isinstance(ammo, list):
             action.ammo = random.randint(*ammo)

@@ -28,7 +28,7 @@ from service.api.game_shapes import action_schemas, event_schemas, table_action_
 from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, as_text, in_json
 from service.api.problem_shapes import KIND, KINDS, SCOPE
 from service.api.rulings import parsed_rules, rulings
-from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, extending, named
+from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, REVISION, SEAT, extending, named
 from service.context import Service
 from service.http.limits import UNITS, published
 from service.http.problems import CODES, Problem
@@ -227,7 +227,6 @@ def _reading(
     return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",))
 
 
-REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
 SEATS = {
     "seats": listing(SEAT, about="All seats, in their usual order."),
     "least_seats": described(COUNT, "The least number of seats in a match."),

@@ -154,19 +154,19 @@ def _core(schema: Schema) -> str:
 
 
 def shared(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
-    """Return the components. A large part that recurs becomes a component, named after the first field that has it."""
+    """Return the components. A part that recurs becomes one if that is shorter. It is named after the first field that has it."""
     counts: Counter[str] = Counter()
     names: dict[str, str] = {}
     found: dict[str, Schema] = {}
 
     def count(part: Any, place: str) -> Any:
-        key = _large(part)
+        key = _described(part)
         counts[key] += 1
         return part if key and counts[key] > 1 else _mapped(part, place, count)
 
     def refer(part: Any, place: str) -> Any:
-        key = _large(part)
-        if counts[key] < 2 or not key:
+        key = _described(part)
+        if not key or (key not in names and not _saves(key, counts[key], place)):
             return _mapped(part, place, refer)
         if key not in names:
             names[key] = next(name for name in (place, *(f"{place}{n}" for n in range(2, 99))) if name not in {*schemas, *names.values()})
@@ -180,18 +180,22 @@ def shared(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
     return found
 
 
-def _large(part: Schema) -> str:
-    """Return a schema as text if it is large enough for a component and has a description, or an empty text.
+def _saves(written: str, count: int, name: str) -> bool:
+    """Return whether a component with this name is shorter than what it replaces in `count` places."""
+    return (count - 1) * len(written) > count * (_REFERENCE + len(name)) + len(name)
+
+
+_REFERENCE = len("{$ref: '#/components/schemas/'}")
+
+
+def _described(part: Schema) -> str:
+    """Return a schema as text if it can be a component and has a description, or an empty text.
 
     Lists never become components: client generators make no types for them.
     """
     if "$ref" in part or "description" not in part or any(one.get("type") == "array" for one in (part, *part.get("anyOf", ()))):
         return ""
-    written = json.dumps(part)
-    return written if len(written) > _LARGE else ""
-
-
-_LARGE = 130
+    return json.dumps(part)
 
 
 def _mapped(schema: Schema, place: str, change: Callable[[Schema, str], Schema]) -> Schema:

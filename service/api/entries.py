@@ -20,16 +20,17 @@ from service.api.shapes import (
     CONTENT_HASH,
     COUNT,
     DIGEST,
+    MATCH_ID,
     PLAYERS,
     TIME,
     VERSION,
     VIEWER,
     by_game,
-    camel,
     extending,
     growing,
     named,
     of_match,
+    prefix,
     versions,
 )
 from service.api.sidelog import note_entries, note_view
@@ -183,7 +184,7 @@ def entry(game: Game) -> Shape:
     """Return the shape of an entry, as its viewer may see it."""
     own = declared(game)
     return named(
-        f"{camel(game.id)}Entry",
+        f"{prefix(game)}Entry",
         extending(
             _ENTRY,
             {
@@ -195,17 +196,26 @@ def entry(game: Game) -> Shape:
     )
 
 
-def _entries(game: Game) -> Shape:
-    """Return the shape of a page of entries."""
-    return record(
+_PAGE = named(
+    "EntriesBase",
+    record(
         {
-            **of_match(game),
+            "match": MATCH_ID,
             "viewer": VIEWER,
             "after": described(VERSION, "The entries come after this version."),
             "version": described(VERSION, "The version of the last entry here, or `after` if there is none. Continue after it."),
-            "entries": listing(entry(game), about="The entries, oldest first."),
             "players": PLAYERS,
         },
+        "What every page of entries has.",
+    ),
+)
+
+
+def _entries(game: Game) -> Shape:
+    """Return the shape of a page of entries."""
+    return extending(
+        _PAGE,
+        {**of_match(game), "entries": listing(entry(game), about="The entries, oldest first.")},
         f"Entries of a match of {game.title}, oldest first.",
     )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from events.play import LONGEST_LIST
 from games.kernel import RESTORED, Game
-from games.lifecycle import PREPARED
+from games.lifecycle import PREPARED, ROUND
 from games.schema import (
     Fields,
     Schema,
@@ -29,7 +29,7 @@ from games.schema import (
     record,
     unchecked,
 )
-from service.api.shapes import LEVEL, PLAYER_ID, SEAT, Component, Games, camel, growing, named, union
+from service.api.shapes import LEVEL, PLAYER_ID, SEAT, Component, Games, camel, growing, named, prefix, union
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS as TABLE_EVENTS
 from table.rules import is_for_seats
@@ -96,7 +96,7 @@ def _settings(clock: Shape, suffix: str, *, both: bool) -> Shape:
     """Return the shape of the clock of a match. `kind` decides its fields. `both`: answers show it as requests have it."""
     parts = {part["properties"]["kind"]["const"]: part for part in clock.schema["anyOf"]}
     kinds = {kind: named(f"{camel(kind)}Clock{suffix}", unchecked(part), both=both) for kind, part in parts.items()}
-    about = "The clock of each seat. `kind` decides its other fields."
+    about = "The clock of each seat. `kind` decides its other fields. Default: 3 `days` if several people may play, else none."
     return named(f"Clock{suffix}", growing(union(kinds, about, "kind"), "kind"))
 
 
@@ -106,7 +106,7 @@ TIME_OUT_CHOSEN = named("TimeOutSettings", unchecked(TIME_OUT.schema["anyOf"][-1
 TIME_OUT_REQUEST = named("TimeOutRequest", described(TIME_OUT_GIVEN, "What a time-out does. Only with a clock."))
 SPECTATORS_SEE = named(
     "Spectators",
-    described(SPECTATORS, "What spectators see before the match is over: all, none, or all but the newest `delay` versions."),
+    described(SPECTATORS, "What spectators see before the match is over: all (the default), none, or all but the newest `delay` versions."),
 )
 
 
@@ -191,7 +191,7 @@ class Declared(NamedTuple):
 
 def declared(game: Game) -> Declared:
     """Return the components of a game, with a name for every list of ids that occurs more than once."""
-    own = camel(game.id)
+    own = prefix(game)
     schemas: dict[str, Schema] = {
         **{f"action {kind}": schema for kind, schema in action_schemas(game).items()},
         **{f"event {kind}": schema for kind, schema in event_schemas(game).items()},
@@ -209,7 +209,10 @@ def declared(game: Game) -> Declared:
         schemas[f"event {kind}"] = {**whole, "properties": properties}
     actions = {kind: named(f"{own}{camel(kind)}", unchecked(schemas[f"action {kind}"]), both=True) for kind in game.deeds()}
     redacted = [named(f"{own}Redacted", _redacted(game))] if game.redacted else []
-    events = {kind: named(f"{own}{camel(kind)}Event", unchecked(schemas[f"event {kind}"])) for kind in game.events}
+    events = {
+        kind: named(f"{'' if _is_common(fields) else own}{camel(kind)}Event", unchecked(schemas[f"event {kind}"]))
+        for kind, fields in game.events.items()
+    }
     action = named(f"{own}Action", union(actions, f"An action of {game.title}."))
     about = f"An event of {game.title}, as its viewer may see it."
     event = named(f"{own}Event", growing(either(named(f"{own}GameEvent", union(events, about)), TABLE_EVENT, about=about), "type"))
@@ -222,6 +225,11 @@ def declared(game: Game) -> Declared:
         options=options,
         seat=seat,
     )
+
+
+def _is_common(fields: Fields) -> bool:
+    """Return whether an event has nothing of its game, such as seats. All games share the component of such an event."""
+    return bool(fields) and all(shape is ROUND for shape in fields.values())
 
 
 def _redacted(game: Game) -> Shape:

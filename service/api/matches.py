@@ -371,9 +371,9 @@ _WHO = named(
 )
 _HOW: Fields = {
     "code": optional(flag("Whether open seats need a code. The answer has the code.")),
-    "clock": optional(described(CLOCK_REQUEST, "The clock of each seat. Default: 3 `days` if several people may play, else none.")),
-    "time_out": optional(described(TIME_OUT_REQUEST, "What a time-out does. Only with a clock.")),
-    "spectators": optional(described(SPECTATORS_SEE, "What spectators see before the match is over. Default: all.")),
+    "clock": optional(CLOCK_REQUEST),
+    "time_out": optional(TIME_OUT_REQUEST),
+    "spectators": optional(SPECTATORS_SEE),
     "dispute_days": optional(DISPUTE_DAYS),
 }
 _FORK = named(
@@ -402,9 +402,7 @@ _PROFILE = named("HouseProfile", text(about="A house profile. `options` come on 
 def _new_match(game: Game) -> Shape:
     """Return the shape of a new match of a game."""
     own = declared(game)
-    seats = record(
-        {seat: optional(described(_WHO, f"Who takes {seat}.")) for seat in game.seats.ids}, "Who takes which seat, in any order."
-    )
+    seats = record({seat: optional(_WHO) for seat in game.seats.ids}, "Who takes which seat, in any order.")
     order = listing(own.seat, game.seats.least, game.seats.most, "Each seat of the match once, in turn order.")
     return record(
         {

@@ -20,7 +20,7 @@ from service.api.components import Components, shared
 from service.api.operations import UNCHANGED, UNGUESSABLE, Operation
 from service.api.problem_shapes import problem
 from service.api.routes import OPERATIONS
-from service.api.shapes import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, reference, schema_of, versions
+from service.api.shapes import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, prefix, reference, schema_of, versions
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.http.responses import JSON
 from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
@@ -35,13 +35,15 @@ Board games over HTTP. Every match is a ledger of actions and events that can be
 
 Get a key with `POST /v1/players`, create or join a match, read `state` and `choices`, submit an action, follow `entries` or `stream`.
 Anybody may read what a spectator may see, without a key. Every failure is `application/problem+json` with a stable `code`.
+A schema that belongs to one game has its code in front of its name: {codes}.
 """
 
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
-WIDTH = 140
-SHORT = 6 * WIDTH  # what has at most so many characters stays on one line
+WIDTH = 160
+SHORT = 16 * WIDTH  # what has at most so many characters has no line for each of its parts
+LONG = SHORT + 1  # an operation has a line for each of its parts, however short they are
 
 TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
 
@@ -164,7 +166,11 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         VERSION,
         "3.1.0",
         plugins=[plugin],
-        info={"description": ABOUT, "contact": CONTACT, "license": LICENSE},
+        info={
+            "description": ABOUT.format(codes=", ".join(f"`{prefix(game)}` is {game.title}" for game in games.values())),
+            "contact": CONTACT,
+            "license": LICENSE,
+        },
         servers=[{"url": "/", "description": "This server."}],
         # An operation without `security` takes a key or none. Client generators would require even an optional one that it names.
         security=[{}, {"key": []}],
@@ -212,26 +218,33 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
     for path, methods in paths.items():
         spec.path(path, operations=methods)
     description: dict[str, Any] = spec.to_dict()
+    _inline_examples(description)
     return description
 
 
 def in_yaml(description: Mapping[str, Any]) -> str:
-    """Return the description as openapi.yaml has it. Short parts, and lists of plain values, stand on one line."""
+    """Return the description as openapi.yaml has it. Short parts, and lists of plain values, share lines."""
     return yaml.dump(description, Dumper=_Compact, sort_keys=False, allow_unicode=True, width=WIDTH)
 
 
 class _Compact(yaml.SafeDumper):
-    """YAML without anchors. Short or plain parts stand on one line, and texts keep their line breaks."""
+    """YAML without anchors. Short or plain parts share lines, but those of operations. Texts keep their line breaks."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent what continues on the next line once, however deep in braces it is."""
+        within = self.flow_level - (not isinstance(self.event, yaml.ScalarEvent))
+        super().increase_indent(flow, indentless or (flow and within > 0))
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
         return self.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
 
     def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
         node = super().represent_mapping(tag, mapping, flow_style)
-        return _laid_out(node, sum(_length(key) + _length(value) + 4 for key, value in node.value), [value for _, value in node.value])
+        length = sum(_length(key) + _length(value) + 4 for key, value in node.value)
+        return _laid_out(node, length if "operationId" not in mapping else LONG, [value for _, value in node.value])
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
         node = super().represent_sequence(tag, sequence, flow_style)
@@ -305,6 +318,7 @@ def _query_parameters(operation: Operation, converter: OpenAPIConverter) -> list
 
 def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
     schema = ID_SCHEMAS.get(name) or ids(games).schema
+    schema = {key: part for key, part in schema.items() if key != "description"}  # the parameter has it
     return {"name": name, "in": "path", "required": True, "description": ID_DESCRIPTIONS[name], "schema": schema}
 
 
@@ -369,16 +383,41 @@ def _shared(kind: str, operations: list[dict[str, Any]], name_of: Callable[[Any]
     return found
 
 
+def _inline_examples(description: dict[str, Any]) -> None:
+    """Put each example that is referred to once where it is referred to."""
+    examples = description["components"]["examples"]
+    places: dict[str, list[dict[str, Any]]] = {}
+
+    def find(part: Any) -> None:
+        for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            if isinstance(inner, dict) and str(inner.get("$ref")).startswith(_EXAMPLE):
+                places.setdefault(inner["$ref"].removeprefix(_EXAMPLE), []).append(inner)
+            else:
+                find(inner)
+
+    find([description["paths"], description["components"]["responses"]])
+    for name, found in places.items():
+        if len(found) == 1:
+            del found[0]["$ref"]
+            found[0].update(examples.pop(name))
+
+
+_EXAMPLE = "#/components/examples/"
+
+
 def _name_of_parameter(parameter: Mapping[str, Any]) -> str:
     return camel(*parameter["name"].lower().split("-"))
 
 
 def _name_of_response(response: Mapping[str, Any]) -> str | None:
-    """Return the name of the component for a failure or a 304. Return None for other answers."""
+    """Return the name of the component for a failure, a 304, or an answer in JSON. Return None for other answers."""
     if response["description"] == UNCHANGED.about:
         return "Unchanged"
+    if JSON in response.get("content", {}):
+        return response["content"][JSON]["schema"].get("$ref", "").rpartition("/")[2] or None
     codes = response.get("content", {}).get(MEDIA_TYPE, {}).get("examples", {})
-    return "Or".join(map(camel, codes)) or None
+    first, *others = map(camel, codes or ("",))
+    return (f"{first}OrOthers" if others else first) or None
 
 
 def _groups(operation: Operation) -> dict[int, tuple[str, ...]]:

@@ -40,11 +40,11 @@ from service.api.shapes import (
     VERSION,
     VIEWER,
     by_game,
-    camel,
     extending,
     growing,
     named,
     of_match,
+    prefix,
     versions,
 )
 from service.api.sidelog import note_view
@@ -384,37 +384,60 @@ _COUNTS = named(
 )
 
 
+_CHOICE = named(
+    "ChoiceBase",
+    record(
+        {
+            "choose": optional(
+                mapping(
+                    ANY_TEXT,
+                    growing(either(_RANGE, _COUNTS)),
+                    "The values that you may choose instead, by field of `action`. Every combination is legal.",
+                )
+            ),
+            "at_table": optional(always(True, "Only for actions of the table, such as `resign`.")),
+        },
+        "What every choice may have.",
+    ),
+)
+
+
 def choice(game: Game) -> Shape:
     """Return the shape of a legal choice."""
     return named(
-        f"{camel(game.id)}Choice",
-        record(
+        f"{prefix(game)}Choice",
+        extending(
+            _CHOICE,
             {
                 "action": described(
                     declared(game).choice, "A complete legal action. Submit it as it is. With `choose`, it has the lowest counts."
                 ),
-                "choose": optional(
-                    mapping(
-                        ANY_TEXT,
-                        growing(either(_RANGE, _COUNTS)),
-                        "The values that you may choose instead, by field of `action`. Every combination is legal.",
-                    )
-                ),
-                "at_table": optional(always(True, "Only for actions of the table, such as `resign`.")),
             },
             f"A legal choice in a match of {game.title}.",
         ),
     )
 
 
-def _choices(game: Game) -> Shape:
-    """Return the shape of what `get_choices` answers."""
-    return record(
+_YOURS = named(
+    "ChoicesBase",
+    record(
         {
-            **of_match(game),
+            "match": MATCH_ID,
             "version": VERSION,
             "seat": nullable(described(SEAT, "Your seat. null if you have none and the match has a seat that is open or offered to you.")),
             "to_act": TO_ACT,
+        },
+        "What every answer with choices has.",
+    ),
+)
+
+
+def _choices(game: Game) -> Shape:
+    """Return the shape of what `get_choices` answers."""
+    return extending(
+        _YOURS,
+        {
+            **of_match(game),
             "choices": listing(choice(game), about="Every legal choice: of your seat in the game, and at the table."),
         },
         f"What you may do now in a match of {game.title}: in the game, and at the table.",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from games.kernel import SHARED_REFUSALS
 from games.schema import Shape, anything, described, either, ids, listing, nullable, optional, record, text, unchecked, whole
-from service.api.shapes import VERSION, Games, camel, named
+from service.api.shapes import VERSION, Games, named, prefix
 from service.http.limits import SCOPES
 from service.http.problems import CODES
 
 CODE = named("ProblemCode", ids(CODES, "Why the platform refuses."))
+REFUSAL_CODE = named("RefusalCode", ids(SHARED_REFUSALS, "Why any game refuses."))
 SCOPE = named("LimitScope", ids(SCOPES, "What a limit applies to."))
 
 KIND = named(
@@ -33,10 +34,7 @@ _ERROR = record(
 
 def problem(games: Games) -> Shape:
     """Return the shape of a problem (RFC 9457). Its code comes from the platform or from a game."""
-    codes = [
-        named(f"{camel(game.id)}RefusalCode", ids({**SHARED_REFUSALS, **game.refusals}, f"Why {game.title} refuses."))
-        for game in games.values()
-    ]
+    codes = [named(f"{prefix(game)}RefusalCode", ids(game.refusals, f"Why {game.title} refuses.")) for game in games.values()]
     return named(
         "Problem",
         record(
@@ -44,7 +42,7 @@ def problem(games: Games) -> Shape:
                 "type": unchecked({"type": "string", "format": "uri-reference"}, "The address of the explanation."),
                 "title": text(about="A short title."),
                 "status": whole(400, 599, "The HTTP status."),
-                "code": either(CODE, *codes, about="The code is stable. Programs should act on it."),
+                "code": either(CODE, REFUSAL_CODE, *codes, about="The code is stable. Programs should act on it."),
                 "detail": text(about="What happened in this case, in a sentence."),
                 "errors": optional(listing(_ERROR, about="Where a request is malformed.")),
                 "version": optional(described(VERSION, "When stale: the present version of the match.")),

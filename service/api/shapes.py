@@ -13,10 +13,11 @@ same shapes but promises less, since answers may grow (docs/decisions/0085): see
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Self
 
-from games import patterns
+from games import lifecycle, patterns
 from games.kernel import Game
 from games.schema import Fields, Schema, Shape, always, described, ids, listing, mapping, nullable, record, text, unchecked, whole
 from service.http.limits import LONGEST_NAME
@@ -76,6 +77,20 @@ def camel(*words: str) -> str:
     return "".join(part.capitalize() for word in words for part in word.split("_"))
 
 
+def prefix(game: Game) -> str:
+    """Return what the names of a game's components begin with: the code in the ids of the rules that its deeds carry out, or else its id.
+
+    >>> from games import GAMES
+    >>> [prefix(game) for game in GAMES.values()]
+    ['War', 'Wow', 'Woc']
+    """
+    named_rules = (_CODE_OF_RULES.search(deed.act.__doc__ or "") for deed in game.deeds().values())
+    return next((found[1].capitalize() for found in named_rules if found), camel(game.id))
+
+
+_CODE_OF_RULES = re.compile(r"\b([A-Z]{2,4})-[A-Z]{2,4}-[0-9]{2}\b")
+
+
 def union(parts: Mapping[str, Shape], about: str, key: str = "type") -> Shape:
     """Return the shape of a union of components. `key` is the discriminator; `parts` has a component for each of its values."""
     return unchecked(
@@ -105,7 +120,7 @@ def by_game(name: str, about: str, make: Callable[[Game], Shape]) -> Callable[[G
     """Return a union with a component for each game. `game` is the discriminator."""
 
     def described_for(games: Games) -> Shape:
-        parts = {game.id: named(f"{camel(game.id)}{name}", make(game)) for game in games.values()}
+        parts = {game.id: named(f"{prefix(game)}{name}", make(game)) for game in games.values()}
         return named(name, growing(union(parts, about, "game"), "game"))
 
     return described_for
@@ -133,10 +148,11 @@ RULE_ID = text(patterns.anchored(patterns.RULE))
 VERSION = whole(0, LARGEST, "How many entries the match has.")
 TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
+REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
 SHARE = unchecked({"type": "number", "minimum": 0, "maximum": 1}, "A share of a victory.")
 RECEIPT = text(about="The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md).")
 VIEWER = named("Viewer", text(about="The viewer: a seat, `spectator` or `auditor`."))
-ROUND = named("Round", whole(1, LARGEST, "The number of the round, from 1."))
+ROUND = lifecycle.ROUND
 PHASE = text(about="The kind of decision that is due, an id of the game.")
 ACTIVE = nullable(described(SEAT, "The seat whose turn it is, or null."))
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970.")
@@ -179,6 +195,9 @@ COMMON = {
     "DisputeNumber": DISPUTE_NUMBER,
     "WrittenText": DISPUTE_TEXT,
     "Proposal": PROPOSAL,
+    "Moment": TIME,
+    "Round": ROUND,
+    "Revision": REVISION,
     "LevelId": ids(LEVELS, "A level of play."),
     "Name": unchecked({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": patterns.anchored(NAME)}, "A name."),
 }

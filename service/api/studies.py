@@ -30,6 +30,7 @@ from service.api.shapes import (
     growing,
     named,
     of_match,
+    prefix,
     versions,
 )
 from service.context import Service
@@ -174,7 +175,9 @@ ANALYSIS_WAITING = named(
 
 
 def _action(game: Game, about: str) -> Shape:
-    return described(growing(either(declared(game).action), "type"), about)
+    return described(
+        named(f"{prefix(game)}Decided", growing(either(declared(game).action, about="An action that was compared."), "type")), about
+    )
 
 
 _OPTION = named(

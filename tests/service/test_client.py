@@ -80,14 +80,14 @@ def test_a_refusal_comes_as_a_typed_problem(made: Callable[[str], Any], app: Fla
 def test_entries_of_each_game_have_types_of_their_own(made: Callable[[str], Any], app: Flask, platform: Platform) -> None:
     models = made("models")
     ada = player(made, app, "Ada")
-    body = models.WarOfTheWorldsNewMatch.from_dict({"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "me"}})
+    body = models.WowNewMatch.from_dict({"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "me"}})
     match = made("api.matches.create_match").sync(client=ada, body=body)
     play.play(platform, match.id, "system", [{"type": "advance"}])
     entries = made("api.history.get_entries").sync(match.id, client=ada)
-    assert isinstance(entries, models.WarOfTheWorldsEntries)
+    assert isinstance(entries, models.WowEntries)
     for entry in entries.entries:
         for event in entry.events:
-            assert type(event).__name__.startswith(("WarOfTheWorlds", "MatchCreated", "SeatsFilled"))
+            assert type(event).__name__.startswith(("Wow", "MatchCreated", "SeatsFilled", "RoundStarted"))
 
 
 def test_pictures_and_dossiers_come_as_texts(made: Callable[[str], Any], app: Flask, platform: Platform) -> None:

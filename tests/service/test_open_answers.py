@@ -9,7 +9,7 @@ import yaml
 from jsonschema_rs import Draft202012Validator
 
 from games import GAMES
-from service.api.shapes import camel
+from service.api.shapes import camel, prefix
 from table.deeds import DEEDS
 from tests.service.test_openapi import FILE
 
@@ -89,7 +89,7 @@ def requests(description: dict[str, Any]) -> Reached:
 
 
 CLOCKS = {f"{camel(kind)}ClockRequest" for kind in ("none", "per_action", "bank", "days")}
-ACTIONS = {*map(camel, DEEDS), *(f"{camel(game)}{camel(kind)}" for game in GAMES for kind in GAMES[game].deeds())}
+ACTIONS = {*map(camel, DEEDS), *(f"{prefix(GAMES[game])}{camel(kind)}" for game in GAMES for kind in GAMES[game].deeds())}
 
 
 def of_actions(answers: Reached) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,12 @@ from games import GAMES
 from games.kernel import SHARED_REFUSALS
 from service.api.openapi import described, in_yaml
 from service.api.routes import OPERATIONS
-from service.api.shapes import camel
+from service.api.shapes import prefix
 from service.http.problems import CODES
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS
 from table.session import BY_SYSTEM
 from tests.conftest import ALL_GAMES
-from tests.service.conformance import resolved
 
 FILE = Path(__file__).parents[2] / "openapi.yaml"
 
@@ -31,6 +31,16 @@ FILE = Path(__file__).parents[2] / "openapi.yaml"
 @pytest.fixture(scope="module")
 def description() -> dict[str, Any]:
     return yaml.load(FILE.read_text("utf-8"), yaml.CSafeLoader)
+
+
+def referred(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of the description, or that to which it refers."""
+    found: Any = part
+    if "$ref" in part:
+        found = description
+        for name in part["$ref"].split("/")[1:]:
+            found = found[name]
+    return found
 
 
 def test_the_file_is_up_to_date() -> None:
@@ -55,8 +65,9 @@ def test_every_operation_documents_all_its_problem_codes(description: dict[str, 
     for operation in OPERATIONS:
         responses = description["paths"][operation.path][operation.method.lower()]["responses"]
         for code in operation.all_problems():
-            _, named = resolved("", responses[str(CODES[code].status)])
-            assert named["content"]["application/problem+json"]["examples"][code] == {"$ref": f"#/components/examples/{code}"}
+            named = referred(description, responses[str(CODES[code].status)])
+            example = referred(description, named["content"]["application/problem+json"]["examples"][code])
+            assert example["value"]["type"] == f"/v1/problems/{code}"
             assert f"`{code}`" in named["description"]
 
 
@@ -73,14 +84,15 @@ def kinds(schemas: dict[str, Any], union: str, by: str) -> list[str]:
 @pytest.mark.parametrize("game", GAMES)
 def test_each_action_event_and_document_of_a_game_is_a_schema_of_its_own(description: dict[str, Any], game: str) -> None:
     schemas = description["components"]["schemas"]
-    own = "".join(part.capitalize() for part in game.split("_"))
+    own = prefix(GAMES[game])
     assert kinds(schemas, f"{own}Action", "oneOf") == list(GAMES[game].deeds())
     assert list(schemas[f"{own}Action"]["discriminator"]["mapping"]) == list(GAMES[game].deeds())
     assert kinds(schemas, f"{own}GameEvent", "anyOf") == list(GAMES[game].events)
     parts = [part["$ref"].split("/")[-1] for part in schemas[f"{own}Event"]["anyOf"]]
     assert parts == [f"{own}GameEvent", "TableEvent", "OtherType"]
     assert {f"{own}View", f"{own}Options", f"{own}Entry", f"{own}Played", f"{own}Choices"} <= set(schemas)
-    assert set(schemas[f"{own}RefusalCode"]["anyOf"][0]["enum"]) == {*SHARED_REFUSALS, *GAMES[game].refusals}
+    assert set(schemas[f"{own}RefusalCode"]["anyOf"][0]["enum"]) == set(GAMES[game].refusals)
+    assert set(schemas["RefusalCode"]["anyOf"][0]["enum"]) == set(SHARED_REFUSALS)
 
 
 def test_the_actions_of_the_table_are_schemas_that_all_games_share(description: dict[str, Any]) -> None:
@@ -109,27 +121,38 @@ def test_examples_of_bodies_match_their_schemas(description: dict[str, Any]) -> 
 
 def test_every_success_has_an_example_from_a_real_run_that_matches_its_schema(description: dict[str, Any]) -> None:
     """`./run openapi --play` writes them. Answers of one component share an example."""
-    examples, named = description["components"]["examples"], set()
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             for status, response in operation["responses"].items():
-                for content in response.get("content", {}).values() if status < "3" else ():
+                for content in referred(description, response).get("content", {}).values() if status < "3" else ():
                     [example] = content["examples"].values()
-                    name = example["$ref"].rpartition("/")[2]
-                    named.add(name)
                     schema = {**content["schema"], "components": description["components"]}
-                    assert Draft202012Validator(schema).is_valid(examples[name]["value"]), f"{method} {path} {status}"
-    assert set(examples) - set(CODES) == named
+                    assert Draft202012Validator(schema).is_valid(referred(description, example)["value"]), f"{method} {path} {status}"
 
 
 def test_examples_of_problems_match_their_schema(description: dict[str, Any]) -> None:
     validator = Draft202012Validator({"$ref": "#/components/schemas/Problem", "components": description["components"]})
     met = {code for operation in OPERATIONS for code in operation.all_problems()}
-    assert met <= set(description["components"]["examples"])
+    found = dict(examples(description))
+    assert met <= set(found)
     for code in met:
-        example = description["components"]["examples"][code]["value"]
-        validator.validate(example)
-        assert not set("{}") & set(example["detail"])
+        validator.validate(found[code]["value"])
+        assert not set("{}") & set(found[code]["value"]["detail"])
+
+
+def examples(part: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every example within the description that is not a reference, with its name."""
+    for key, inner in part.items() if isinstance(part, dict) else ():
+        if key == "examples":
+            yield from ((name, one) for name, one in inner.items() if "$ref" not in one)
+        else:
+            yield from examples(inner)
+
+
+def test_an_example_that_one_place_has_stands_there(description: dict[str, Any]) -> None:
+    counts = Counter(re.findall(r"#/components/examples/(\w+)", FILE.read_text("utf-8")))
+    assert set(counts) == set(description["components"]["examples"])
+    assert min(counts.values()) > 1
 
 
 def properties(schema: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -176,7 +199,7 @@ def test_no_property_has_a_default_that_makes_it_required(description: dict[str,
 def test_every_option_has_the_default_that_a_new_match_has(description: dict[str, Any], game: str) -> None:
     schemas = description["components"]["schemas"]
     filled_in = {name: row["default"] for name, row in json.loads((GAMES[game].folder / "data.json").read_bytes())["options"].items()}
-    own = camel(game)
+    own = prefix(GAMES[game])
     options = schemas[f"{own}Options"]["properties"]
     assert {name: schemas[one["$ref"].split("/")[-1]]["default"] for name, one in options.items()} == filled_in
     assert {name: one["default"] for name, one in GAMES[game].options.schema["properties"].items()} == filled_in

@@ -13,9 +13,9 @@ from tools.examples import played, short
 
 def test_long_lists_maps_and_texts_are_cut_short() -> None:
     assert short({"tiles": {"a1": 1, "a2": 2, "a3": 3}, "row": list("abcdef"), "list": [{"x": "y" * 500}, {}]}) == {
-        "tiles": {"a1": 1, "a2": 2},
-        "row": ["a", "b", "c", "d"],
-        "list": [{"x": f"{'y' * 120}…"}],
+        "tiles": {"a1": 1},
+        "row": ["a", "b", "c"],
+        "list": [{"x": f"{'y' * 90}…"}],
     }
     assert (short(b"text"), short(b"\xff\x00")) == ("text", "/wA=")
 
