@@ -10,11 +10,12 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 from events.platform import Platform, open_platform
 from events.telemetry import exposition, logs
 from service.api import docs
-from service.api.openapi import described
+from service.api.openapi import REQUEST_HEADERS, RESPONSE_HEADERS, described
 from service.api.operations import mount, problem_of
 from service.api.routes import OPERATIONS
 from service.context import open_service
 from service.http import compression
+from service.http.cors import Cors
 from service.http.middleware import RequestMiddleware, info_of
 from service.http.problems import Problem, ProblemResponse, problem_response
 from service.http.settings import Settings, settings_from_environment
@@ -51,8 +52,10 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     routes.mount(app, service)
     compression.mount(app)
     _handle_errors(app, settings)
+    methods = {operation.method for operation in OPERATIONS}
+    cors = Cors(settings.cors_origins, methods, REQUEST_HEADERS, [name for name, _ in RESPONSE_HEADERS.values()])
     app.wsgi_app = RequestMiddleware(  # type: ignore[method-assign]
-        app.wsgi_app, direct, service.keys, service.throttle, settings, service.answers, platform.pulse.flight
+        app.wsgi_app, direct, service.keys, service.throttle, settings, service.answers, platform.pulse.flight, cors
     )
     return app
 

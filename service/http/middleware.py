@@ -19,6 +19,7 @@ from events.timing.flight import Flight
 from games.patterns import MATCH, REQUEST
 from service.http import metrics
 from service.http.addresses import ADDRESS
+from service.http.cors import Cors
 from service.http.following import FOLLOWER
 from service.http.keys import ADMIN, Keys
 from service.http.limits import Used
@@ -43,8 +44,6 @@ _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 _REQUEST_ID = re.compile(REQUEST)
 _MATCHES_PATH = re.compile(f"(/v1/matches)(?:/({MATCH})(/.*)?)?")
 _LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
-_EXPOSED_HEADERS = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
-_ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
 
 
 class RequestInfo:
@@ -82,6 +81,7 @@ class RequestMiddleware:
         settings: Settings,
         answers: Places,
         flight: Flight,
+        cors: Cors,
     ) -> None:
         self._inner = inner
         self._direct = direct
@@ -89,7 +89,7 @@ class RequestMiddleware:
         self._throttle = throttle
         self._answers = answers
         self._flight = flight
-        self._origins = frozenset(settings.cors_origins)
+        self._cors = cors
         self._header_limit = settings.header_limit
         self._logs = settings.log_requests
 
@@ -107,8 +107,7 @@ class RequestMiddleware:
             headers += [("X-Request-Id", info.id), _NO_SNIFFING]
             if info.used is not None:
                 headers += info.used.headers()
-            if self._origins:
-                self._add_cors(environ, headers)
+            headers += self._cors.headers(environ)
             return start_response(line, headers, *more)
 
         try:
@@ -130,7 +129,15 @@ class RequestMiddleware:
         return body
 
     def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer the request. An action counts as received now, and is in flight until its answer is there."""
+        """Answer the request. An action counts as received now, and is in flight until its answer is there.
+
+        A preflight counts towards no limit: refusing it would cost as much as answering it, and its page could not read why.
+        """
+        preflight = self._cors.preflight(environ)
+        if preflight is not None:
+            info.operation = "preflight"
+            start(_LINES[204], [*preflight])
+            return []
         found = _MATCHES_PATH.fullmatch(environ["PATH_INFO"])
         if found is None:
             return self._judge(environ, info, start, None)
@@ -213,18 +220,6 @@ class RequestMiddleware:
             if close is not None:
                 close()
         return [content] if place is None else HeldAnswer(place, content)
-
-    def _add_cors(self, environ: Environ, headers: Headers) -> None:
-        """Let pages of the allowed origins read the answer."""
-        headers.append(("Vary", "Origin"))
-        origin = environ.get("HTTP_ORIGIN")
-        if origin is None or not (origin in self._origins or "*" in self._origins):
-            return
-        headers += [("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", _EXPOSED_HEADERS)]
-        if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
-            allowed = next((value for name, value in headers if name == "Allow"), "GET, HEAD, OPTIONS, POST")
-            headers += [("Access-Control-Allow-Methods", allowed), ("Access-Control-Allow-Headers", _ALLOWED_HEADERS)]
-            headers.append(("Access-Control-Max-Age", "600"))
 
 
 class ChargedBody:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from environs import Env, EnvError, EnvValidationError, validate
 
 from service.http.addresses import URL, Network, networks
+from service.http.cors import ANY, NONE
 from service.http.limits import AMOUNTS, NO_LIMITS, OWN
 
 BODIES = 64  # request bodies that a process reads at the same time
@@ -18,6 +19,12 @@ ANSWERS = 64  # large answers that it sends at the same time
 AUDITS = 8  # audits that wait or run
 DRAWINGS = 16  # drawings that wait or run
 SHARE = 8  # of bodies or answers: the share of a caller once half of them are taken
+
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@,\sA-Z]+")
+WRONG_ORIGIN = (
+    "{origin!r} is not an origin. Write origins as browsers do: a scheme and a host in lower case, such as https://play.example, "
+    f"or `{ANY}` alone for all, or `{NONE}` alone."
+)
 
 LONGEST_KEY = 200
 ADMIN_KEY = re.compile(f"[!-~]{{32,{LONGEST_KEY}}}")
@@ -31,7 +38,7 @@ class Settings(NamedTuple):
     """The settings of the HTTP service. The platform has its own (events/platform.py)."""
 
     admin_key: str | None = None
-    cors_origins: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = (ANY,)
     body_limit: int = 65_536
     header_limit: int = 4096
     connections: int = 8192
@@ -56,10 +63,9 @@ def settings_from_environment() -> Settings:
     admin_key: str | None = env.str("WARLEDGER_ADMIN_KEY", None) or None
     if admin_key is not None and not ADMIN_KEY.fullmatch(admin_key):
         raise EnvError(f'Environment variable "WARLEDGER_ADMIN_KEY" invalid: {WRONG_ADMIN_KEY}')
-    origins: list[str] = env.list("WARLEDGER_CORS_ORIGINS", [])
     return Settings(
         admin_key=admin_key,
-        cors_origins=tuple(filter(None, map(str.strip, origins))),
+        cors_origins=_origins(env),
         body_limit=env.int("WARLEDGER_BODY_LIMIT", default.body_limit, validate=not_negative),
         header_limit=env.int("WARLEDGER_HEADER_LIMIT", default.header_limit, validate=not_negative),
         connections=env.int("WARLEDGER_CONNECTIONS", default.connections, validate=validate.Range(min=1)),
@@ -77,6 +83,18 @@ def settings_from_environment() -> Settings:
         limits=_limits(env),
         pyodide=env.path("WARLEDGER_PYODIDE", env.path("WARLEDGER_DATA", default.pyodide.parent) / default.pyodide.name),
     )
+
+
+def _origins(env: Env) -> tuple[str, ...]:
+    """Return the origins whose pages may read answers. An origin is written as browsers send it: without a slash at the end."""
+    texts: list[str] = env.list("WARLEDGER_CORS_ORIGINS", [])
+    origins = tuple(filter(None, map(str.strip, texts))) or (ANY,)
+    if origins in ((ANY,), (NONE,)):
+        return origins if origins == (ANY,) else ()
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            raise EnvError(f'Environment variable "WARLEDGER_CORS_ORIGINS" invalid: {WRONG_ORIGIN.format(origin=origin)}')
+    return origins
 
 
 def _trusted_proxies(env: Env) -> tuple[Network, ...]:

@@ -14,12 +14,27 @@ import jsonschema_rs
 from werkzeug.test import TestResponse
 
 from games.kernel import SHARED_REFUSALS
-from service.api.openapi import described
+from service.api.openapi import RESPONSE_HEADERS, described
+from service.http.cors import ON_ANY_ANSWER
 from service.http.problems import CODES, RETRY_AFTER
 from service.http.problems import MEDIA_TYPE as PROBLEM
 from tests.conftest import ALL_GAMES
 
 HERE = "urn:warledger:openapi"
+EXPOSED = {*(name for name, _ in RESPONSE_HEADERS.values()), *ON_ANY_ANSWER}
+READABLE = {"Cache-Control", "Content-Length", "Content-Type"}  # by the scripts of any page (Fetch, "CORS-safelisted response-header name")
+FOR_BROWSERS = {
+    "Accept-Encoding",
+    "Access-Control-Allow-Origin",
+    "Access-Control-Expose-Headers",
+    "Content-Encoding",
+    "Content-Security-Policy",
+    "Referrer-Policy",
+    "Vary",
+    "X-Content-Type-Options",
+}
+"""What browsers and proxies act on, and scripts need not read."""
+
 ANYWHERE = {"no_such_path", "wrong_method", "too_many_requests"}  # the codes with which a path that has no operation may answer
 
 
@@ -60,13 +75,15 @@ def escaped(part: str) -> str:
 
 
 def check(method: str, path: str, answer: TestResponse) -> None:
-    """Fail unless the answer is as described."""
+    """Fail unless the answer is as described, and pages of other origins can read all its headers."""
     found = operation("GET" if method == "HEAD" else method, path.split("?")[0])
     if found is None:
         if answer.mimetype == PROBLEM and method != "HEAD":
             validator("/components/schemas/Problem").validate(answer.json)
             check_problem(f"{method} {path}", answer, ANYWHERE)
         return
+    unreadable = set(answer.headers.keys()) - EXPOSED - READABLE - FOR_BROWSERS
+    assert not unreadable, f"{method} {path}: no page of another origin can read {unreadable}"
     verb = "get" if method == "HEAD" else method.lower()
     responses = description()["paths"][found][verb]["responses"]
     assert str(answer.status_code) in responses, f"{method} {path} answers {answer.status_code}, which is not described"

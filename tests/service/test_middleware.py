@@ -1,4 +1,4 @@
-"""What holds for every request: ids, CORS, metrics, logs; and the pages for people."""
+"""What holds for every request: ids, metrics, logs; and the pages for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
-import pytest
 
 from events import recall
 from events.due import owed
@@ -30,38 +29,6 @@ def test_no_browser_guesses_the_media_type_of_an_answer(anybody: Caller, ada: Ca
     answers += [ada.act(tally, {"type": "roll"}), ada.act(tally, {}), ada.ask("OPTIONS", "/v1/games"), ada.ask("DELETE", "/v1/games")]
     for answer in answers:
         assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"]
-
-
-def test_by_default_no_page_of_another_origin_may_read(anybody: Caller) -> None:
-    assert "Access-Control-Allow-Origin" not in anybody.get("/v1/games", Origin="https://play.example").headers
-
-
-@pytest.mark.parametrize("origins", [("https://play.example",), ("*",)])
-def test_pages_of_an_allowed_origin_may_read_and_write(platform: Platform, origins: tuple[str, ...]) -> None:
-    caller = Caller(create_app(platform, Settings(cors_origins=origins, log_requests=False)).test_client())
-    answer = caller.get("/v1/games", Origin="https://play.example")
-    assert answer.headers["Access-Control-Allow-Origin"] == "https://play.example"
-    assert "ETag" in answer.headers["Access-Control-Expose-Headers"]
-    assert "Origin" in answer.headers.getlist("Vary")
-    before = caller.ask(
-        "OPTIONS",
-        "/v1/matches",
-        Origin="https://play.example",
-        Access_Control_Request_Method="POST",
-        Access_Control_Request_Headers="authorization",
-    )
-    assert before.status_code == 204
-    assert "POST" in before.headers["Access-Control-Allow-Methods"]
-    for name in ("Authorization", "If-Match", "Idempotency-Key", "Last-Event-ID"):
-        assert name in before.headers["Access-Control-Allow-Headers"]
-    assert caller.get("/nothing", Origin="https://play.example").headers["Access-Control-Allow-Origin"]
-
-
-def test_pages_of_other_origins_may_not(platform: Platform) -> None:
-    caller = Caller(create_app(platform, Settings(cors_origins=("https://play.example",), log_requests=False)).test_client())
-    answer = caller.get("/v1/games", Origin="https://evil.example")
-    assert "Access-Control-Allow-Origin" not in answer.headers
-    assert "Origin" in answer.headers.getlist("Vary")
 
 
 def test_the_metrics_count_appends_refusals_and_what_is_due(ada: Caller, anybody: Caller, tally: str) -> None:

@@ -74,6 +74,24 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("", ("*",)), (" * ", ("*",)), ("none", ()), ("https://a.example:8443,app://a", ("https://a.example:8443", "app://a"))],
+)
+def test_origins_are_all_none_or_named(monkeypatch: pytest.MonkeyPatch, given: str, found: tuple[str, ...]) -> None:
+    monkeypatch.setenv("WARLEDGER_CORS_ORIGINS", given)
+    assert settings_from_environment().cors_origins == found
+
+
+@pytest.mark.parametrize(
+    "wrong", ["https://a.example/", "a.example", "*, https://a.example", "none,https://a.example", "https://A.example", "null"]
+)
+def test_what_no_browser_sends_is_no_origin(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    monkeypatch.setenv("WARLEDGER_CORS_ORIGINS", wrong)
+    with pytest.raises(EnvError, match="WARLEDGER_CORS_ORIGINS"):
+        settings_from_environment()
+
+
 def test_one_setting_turns_all_limits_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARLEDGER_LIMITS", "0")
     assert settings_from_environment() == Settings(limits=NO_LIMITS)
