@@ -16,12 +16,14 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import nacl.signing
+from nacl.bindings import crypto_sign
 from nacl.exceptions import BadSignatureError
 
 ED25519 = 1  # signs the text of a note
 COSIGNATURE = 4  # signs a checkpoint and a time (c2sp.org/tlog-cosignature)
 
 _MARK = "— "
+_SIGNATURE = 64  # bytes
 _BIGGEST = 1_000_000  # bytes of a note
 _MOST = 100  # signatures of a note
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f]")
@@ -97,13 +99,14 @@ class VerifierKey(NamedTuple):
 class SigningKey:
     """The private half of a key, made from 32 secret bytes. Raises Malformed if a key cannot have this name."""
 
-    __slots__ = ("verifier", "_id", "_private")
+    __slots__ = ("verifier", "_id", "_private", "_secret")
 
     def __init__(self, name: str, secret: bytes, kind: int = ED25519) -> None:
         if not valid_name(name):
             raise Malformed(f"{name!r} cannot be the name of a key: it is empty, too long, or has a space, a plus or a control character")
         self._private = nacl.signing.SigningKey(secret)
         self.verifier = VerifierKey(name, kind, bytes(self._private.verify_key))
+        self._secret = secret + self.verifier.public  # the form in which libsodium takes it
         self._id = self.verifier.id
 
     def signature(self, message: bytes) -> Signature:
@@ -114,7 +117,7 @@ class SigningKey:
         >>> signed.name, signed.key_id == key.verifier.id, len(signed.signature)
         ('warledger.example/1', True, 64)
         """
-        return Signature(self.verifier.name, self._id, self._private.sign(message).signature)
+        return Signature(self.verifier.name, self._id, crypto_sign(message, self._secret)[:_SIGNATURE])
 
     def derived(self, about: bytes) -> bytes:
         """Return 32 bytes derived from the secret and `about` (HMAC-SHA-256). They reveal nothing about the secret."""

@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import redis
-from hiredis import pack_command
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.cluster import ClusterNode, RedisCluster
 from redis.driver_info import DriverInfo
@@ -39,6 +38,7 @@ from redis.retry import Retry
 from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
 from events.store import library
 from events.store.library import Script
+from events.store.wire import Wire
 
 Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
 
@@ -98,7 +98,7 @@ class RedisClient:
                 url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry, driver_info=_DRIVER
             )
             self._made = redis.Redis(connection_pool=self._pool)
-            self._idle: deque[Any] = deque()
+            self._idle: deque[Wire] = deque()
 
     @property
     def _client(self) -> Any:
@@ -134,24 +134,18 @@ class RedisClient:
         raise AssertionError("unreachable")
 
     def _run_once(self, script: Script, calls: Sequence[Call]) -> list[Any]:
-        # The command layer of redis-py costs more than the rest of an append. So this writes to the connection directly.
         try:
-            connection = self._idle.pop()
+            wire = self._idle.pop()
         except IndexError:
-            connection = self._pool.make_connection()
+            wire = Wire(self._pool.make_connection(), _TIMEOUT)
         try:
-            packed = b"".join([_packed(script.command, script.function, len(keys), *keys, *args) for keys, args in calls])
-            connection.send_packed_command([packed], check_health=False)
-            answers = [connection.read_response() for _ in calls]
-        except RedisError as reason:
-            connection.disconnect()
-            if isinstance(reason, (Disconnected, TooLate)):
+            answers = wire.exchange([(script.command, script.function, len(keys), *keys, *args) for keys, args in calls])
+        except BaseException as reason:
+            wire.close()
+            if isinstance(reason, _UNAVAILABLE):
                 self._idle.clear()
             raise
-        except BaseException:
-            connection.disconnect()
-            raise
-        self._idle.append(connection)
+        self._idle.append(wire)
         return answers
 
     def _load_library(self, last: bool) -> None:
@@ -257,7 +251,7 @@ class RedisClient:
         self.closed = True
         if not self.clustered:
             while self._idle:
-                self._idle.pop().disconnect()
+                self._idle.pop().close()
             self._pool.disconnect()
         if self._made is not None:
             self._made.close()
@@ -296,12 +290,6 @@ def _raise_ours(reason: RedisError) -> NoReturn:
 def _without_address(options: dict[str, Any]) -> dict[str, Any]:
     """Return connection options without host and port."""
     return {name: value for name, value in options.items() if name not in ("host", "port")}
-
-
-def _packed(*words: str | bytes | int) -> bytes:
-    """Return a command in the Redis protocol."""
-    packed: bytes = pack_command(words)  # type: ignore[arg-type]  # its stub allows one word only
-    return packed
 
 
 queue_errors: tuple[type[Exception], ...] = (Disconnected, TooLate, OSError, RedisError)

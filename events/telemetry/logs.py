@@ -38,8 +38,7 @@ def write(event: str, fields: dict[str, Any]) -> None:
     """Log an event at the level info, without the processors of structlog, which take five times as long. For what every request logs."""
     assert _lines is not None, "`configure` comes first"
     line = {**fields, "event": event, "level": "info", "at": datetime.now(UTC)}
-    _lines.write(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
-    _lines.flush()
+    _lines.write_now(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
 
 
 class _Lossy:
@@ -52,6 +51,14 @@ class _Lossy:
         """Write a line, or drop it if the stream is full or closed."""
         with suppress(OSError, ValueError):
             self._stream.write(line)
+
+    def write_now(self, line: bytes) -> None:
+        """Write a line and flush the stream, if possible."""
+        try:
+            self._stream.write(line)
+            self._stream.flush()
+        except (OSError, ValueError):
+            pass
 
     def flush(self) -> None:
         """Flush the stream, if possible."""

@@ -23,6 +23,7 @@ CARRIED_MS = 60_000  # how long service time follows the uptime alone when no pr
 BELIEVED_MS = 86_400_000  # a pulse further in the future is an error
 SLOPE = 100  # service time approaches the wall clock by at most 1 ms in this many ms
 
+_UPTIME: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _READ_MS = 50  # the longest time for reading both clocks
 
 log = structlog.get_logger(__name__)
@@ -51,7 +52,7 @@ def wall_time() -> int:
 
 def uptime() -> int:
     """Return the uptime of the machine in ms, the same for all its processes. On Linux this includes suspended time."""
-    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
+    return time.clock_gettime_ns(_UPTIME) // 1_000_000
 
 
 def boot_id() -> str:
@@ -131,8 +132,10 @@ class Clock:
     def _at(self, up: int) -> int:
         start, moment, correction = self._line
         passed = up - start
-        most = passed // SLOPE
-        return moment + passed + max(-most, min(most, correction))
+        if correction:
+            most = passed // SLOPE
+            correction = max(-most, min(most, correction))
+        return moment + passed + correction
 
     def _carried(self, newest: Beat, oldest: int) -> int | None:
         """Return the exact service time of now by a pulse, or None if the pulse is too old or comes from another machine."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from threading import Lock
+from types import TracebackType
 
 from events.timing.clock import Clock
 
@@ -17,7 +18,7 @@ MOST_MS = 2000  # a longer freeze is an outage, and its time is given back
 
 
 class Received:
-    """A request in flight. `moment`: when it counts as received, in ms since 1970."""
+    """A request in flight, until the end of its block. `moment`: when it counts as received, in ms since 1970."""
 
     __slots__ = ("moment", "_flight", "_number")
 
@@ -25,6 +26,12 @@ class Received:
         self.moment = moment
         self._flight = flight
         self._number = number
+
+    def __enter__(self) -> Received:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._flight.end(self._number)
 
     @contextmanager
     def incomplete(self) -> Iterator[None]:
@@ -52,16 +59,16 @@ class Flight:
         self._awake = 0  # when this process was last awake before a freeze
         self._until = 0  # requests that are read up to this moment count as received at `_awake`
 
-    @contextmanager
-    def receive(self) -> Iterator[Received]:
-        """Yield a request that has just arrived. It is in flight until the end of the block."""
+    def receive(self) -> Received:
+        """Return a request that has just arrived. It is in flight until the end of its block."""
         with self._lock:
             number, moment = next(self._numbers), self._moment()
             self._received[number] = moment
-        try:
-            yield Received(self, number, moment)
-        finally:
-            del self._received[number]
+        return Received(self, number, moment)
+
+    def end(self, number: int) -> None:
+        """End a request. `Received` calls this."""
+        del self._received[number]
 
     def leave(self, number: int) -> int:
         """Exclude a request from the floor. Return the moment."""

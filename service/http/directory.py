@@ -40,12 +40,21 @@ class Company(NamedTuple):
         return self.players[player]["name"]
 
 
+class Remembered(NamedTuple):
+    """An account, until when it may be remembered (by the monotonic clock), and the number of changes of players that it was read after."""
+
+    account: Account
+    until: float
+    changes: int
+
+
 class Directory:
     """The cached players and names. Shared by the threads of a process. A thread listens for changes while something is cached."""
 
     def __init__(self, platform: Platform, seconds: float) -> None:
         self._platform = platform
-        self._accounts: TTLCache[str, Account] = TTLCache(REMEMBERED, seconds)
+        self._seconds = seconds
+        self._accounts: TTLCache[str, Remembered] = TTLCache(REMEMBERED, seconds)
         self._names: TTLCache[str, tuple[str | None, int]] = TTLCache(REMEMBERED, seconds)
         self._wakes: dict[str, set[Wake]] = {}
         self._changes = 0
@@ -55,17 +64,30 @@ class Directory:
 
     def account(self, id: str) -> Account | None:
         """Return the account with this id: the player and all keys. Return None if there is none. Raise StoreUnavailable."""
+        found = self.remembered(id)
+        return None if found is None else found.account
+
+    def remembered(self, id: str) -> Remembered | None:
+        """Return the account with this id, and how long it holds. Return None if there is none. Raise StoreUnavailable."""
         with self._lock:
-            found = self._accounts.get(id)
+            known = self._accounts.get(id)
             before = self._changes
-        if found is None:
-            found = accounts.get(self._platform, id)
-            if found is not None:
-                with self._lock:
-                    self._listen()
-                    if self._changes == before:  # otherwise the account may be older than a change
-                        self._accounts[id] = found
+        if known is not None:
+            return known if known.changes == before else known._replace(changes=before)
+        until = time.monotonic() + self._seconds
+        account = accounts.get(self._platform, id)
+        if account is None:
+            return None
+        found = Remembered(account, until, before)
+        with self._lock:
+            self._listen()
+            if self._changes == before:  # otherwise the account may be older than a change
+                self._accounts[id] = found
         return found
+
+    def holds(self, remembered: Remembered) -> bool:
+        """Return True if nobody has changed since this account was returned, and it is not too old."""
+        return remembered.changes == self._changes and time.monotonic() < remembered.until
 
     def company(self, ids: Iterable[str]) -> Company:
         """Return the names of players. Names that are not cached are looked up together. Raise StoreUnavailable."""

@@ -190,6 +190,11 @@ class Input:
         """True if it has so few bytes that they may be kept without a place."""
         return 0 < self._left <= SMALL
 
+    @property
+    def collected(self) -> bytes:
+        """The bytes that have come and are not read yet. Nobody waits for them."""
+        return self._kept
+
     def collect(self, act: Callable[[], None]) -> None:
         """Call a function once all bytes have come, or the client has gone. No thread waits meanwhile."""
 

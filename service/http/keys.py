@@ -19,7 +19,7 @@ from events.errors import PlatformError
 from events.platform import Platform
 from events.store.accounts import ADMIN as ADMIN_SIGNER
 from events.store.accounts import Signer
-from service.http.directory import REMEMBERED, Directory
+from service.http.directory import REMEMBERED, Directory, Remembered
 from service.http.problems import Problem
 from service.http.settings import LONGEST_KEY
 
@@ -83,7 +83,7 @@ class _Known(NamedTuple):
     """A caller whose header was looked up on a day. It is valid on that day, while the account stays the same."""
 
     caller: Caller
-    account: Account
+    owner: Remembered
     day: int
 
 
@@ -142,10 +142,15 @@ class Keys:
         if header is None:
             return NOBODY
         known, today = self._known.get(header), int(time.time()) // _DAY
-        account = None if known is None else self._directory.account(known.account.player.id)
-        if known is not None and known.day == today and known.account == account:
+        if known is None:
+            return self._found(header, today, None)
+        if known.day == today and self._directory.holds(known.owner):
             return known.caller
-        return self._found(header, today, account)
+        owner = self._directory.remembered(known.owner.account.player.id)
+        if owner is not None and known.day == today and known.owner.account == owner.account:
+            self._known[header] = known._replace(owner=owner)
+            return known.caller
+        return self._found(header, today, None if owner is None else owner.account)
 
     def _found(self, header: str, today: int, account: Account | None) -> Caller:
         """Return the caller with this header. `account`: the owner's, if known. Raise Problem `bad_key`."""
@@ -164,7 +169,7 @@ class Keys:
         if len(header) <= 2 * LONGEST_KEY:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            self._known[header] = _Known(caller, account, today)
+            self._known[header] = _Known(caller, Remembered(account, 0.0, 0), today)
         return caller
 
     def _note_use(self, account: Account, key: Key, today: int) -> None:

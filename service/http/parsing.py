@@ -75,7 +75,7 @@ def parse_body(
 
 
 def read_body(environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[str, Any]], Place]) -> bytes:
-    """Return the bytes of the body. Reading occupies a thread until all bytes have come, so it needs a place.
+    """Return the bytes of the body. Reading occupies a thread until all bytes have come, so it needs a place, unless they have come.
 
     Raise Problem `bad_request` for a body that breaks off, `busy` if somebody else needed the place more, and `too_large`. If a body is
     only a little too large, the rest is read first. Otherwise a client that still sends would see a broken connection and no answer.
@@ -84,6 +84,9 @@ def read_body(environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[st
     length = environ.get("CONTENT_LENGTH")
     if not length and "HTTP_TRANSFER_ENCODING" not in environ:
         return b""
+    collected: bytes = getattr(stream, "collected", b"")  # of service/http/gateway.py
+    if collected and length == str(len(collected)) and len(collected) <= limit:
+        return collected
     with take(environ) as place:
         abandon = getattr(stream, "abandon", None)  # of service/http/gateway.py
         if abandon is not None:

@@ -1,0 +1,60 @@
+"""A connection of redis-py, written and read without its layers. Those cost more than the rest of an append."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+from hiredis import Reader, pack_command
+
+Command = Sequence[str | bytes | int]
+
+_PIECE = 65_536
+_MISSING = object()
+
+
+class Wire:
+    """An open connection for one thread at a time. `seconds`: how long it waits for an answer.
+
+    redis-py opens it and says who we are. The kernel keeps the time, so an exchange is one call to send and one to receive. With a timeout
+    of Python's, each would be two.
+    """
+
+    __slots__ = ("_connection", "_reader", "_socket")
+
+    def __init__(self, connection: Any, seconds: float) -> None:
+        """Open a connection of redis-py. Raises its errors."""
+        connection.connect()
+        self._connection = connection
+        self._reader = Reader(protocolError=ConnectionError, replyError=connection._parser.parse_error, notEnoughData=_MISSING)
+        self._socket: socket.socket = connection._sock
+        limit = struct.pack("@ll", int(seconds), int(seconds % 1 * 1_000_000))
+        self._socket.settimeout(None)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+
+    def exchange(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands together and return their answers. After an exception, the connection must be closed.
+
+        Raises the error in an answer, as redis-py does, and OSError for the connection.
+        """
+        packed = [pack_command(command) for command in commands]  # type: ignore[arg-type]  # its stub allows one word only
+        self._socket.sendall(packed[0] if len(packed) == 1 else b"".join(packed))
+        return [self._answer() for _ in commands]
+
+    def _answer(self) -> Any:
+        reader = self._reader
+        while (answer := reader.gets()) is _MISSING:
+            data = self._socket.recv(_PIECE)
+            if not data:
+                raise ConnectionError("The server has closed the connection.")
+            reader.feed(data)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.disconnect()
