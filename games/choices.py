@@ -125,6 +125,20 @@ def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Ac
     return chosen
 
 
+def with_counts(choice: Choice) -> Choice:
+    """Return a choice whose action can be submitted as it is. An open choice gets the lowest counts that its ranges allow.
+
+    >>> with_counts({"action": {"type": "take"}, "choose": {"pebbles": [1, 3]}})
+    {'action': {'type': 'take', 'pebbles': 1}, 'choose': {'pebbles': [1, 3]}}
+    """
+    ranges = choice.get("choose")
+    return choice if ranges is None else {"action": complete(choice["action"], ranges, _lowest), "choose": ranges}
+
+
+def _lowest(below: int) -> int:
+    return 0
+
+
 def completing(action: Action, ranges: Ranges) -> Callable[[Callable[[int], int]], Action]:
     """Return the function of `number` that gives what `complete` gives, for an open action that is completed several times.
 

@@ -16,7 +16,7 @@ from events import recall
 from events.due import thinking_of
 from events.platform import Platform
 from events.standings import standing
-from games.choices import Choice, complete
+from games.choices import Choice, with_counts
 from games.kernel import AUDITOR, SPECTATOR, Game, legal
 from record.positions import Position
 from record.shown import shown as shown
@@ -175,20 +175,10 @@ def choices(platform: Platform, game: Game, position: Position, seat: str | None
     """
     table, document = position.table, position.document
     listed: list[Choice] = []
+    if seat is not None and seat in position.to_act and seat not in table["substitutes"]:
+        listed = list(map(with_counts, legal(game, document, seat)))
     shown = platform.sidelog.saw_hidden(position.match, table, player)
-    at_table = table_rules.legal(game, table, document, player, shown=shown)
-    if seat is not None:
-        if seat in position.to_act and seat not in table["substitutes"]:
-            listed += map(with_counts, legal(game, document, seat))
-        at_table = table_rules.legal_for_seat(game, table, document, seat, position.version, position.fixed) + at_table
-    return [*listed, *({**with_counts(choice), "at_table": True} for choice in at_table)]
-
-
-def with_counts(choice: Choice) -> Choice:
-    """Return a choice whose action can be submitted as it is. An open choice gets the lowest counts that its ranges allow."""
-    if "choose" not in choice:
-        return choice
-    return {**choice, "action": complete(choice["action"], choice["choose"], lambda below: 0)}
+    return listed + table_rules.choices_of(game, table, document, seat, player, position.version, position.fixed, shown=shown)
 
 
 def match_shown(platform: Platform, position: Position, caller: Caller, company: Company) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from games import kernel
 from games.chance import Chance
-from games.choices import Choice
+from games.choices import Choice, with_counts
 from games.kernel import AUDITOR, RESTORED, SPECTATOR, SYSTEM, Action, Event, Game, Match, Refusal, Refused, State, no
 from games.lifecycle import PREPARED
 from games.schema import Malformed, Shape, always, record
@@ -157,41 +157,72 @@ def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: i
     return _legal(Session(game, table, state, now=Now(version=version, fixed=fixed)), seat)
 
 
-class _Listed(NamedTuple):
-    """What an actor may choose at a table. In a match that goes on, it changes only with a fact of the table and with who plays."""
+def choices_of(
+    game: Game, table: Table, state: State, seat: str | None, player: str, version: int, fixed: int, *, shown: bool = False
+) -> list[Choice]:
+    """Return all choices at the table: those of a seat of the player, if one is given, then those of the player. Do not change them.
+
+    The action of each is complete. Each has the mark `at_table`. `version`, `fixed` and `shown`: as for `legal_for_seat` and `legal`.
+    Most actions of a match leave them as they were, and listing them takes as long as deciding the action. So they are kept.
+    """
+    if state["outcome"] is not None or table["phase"] != STARTED:
+        return _looked_up(game, table, state, seat, player, version, fixed, shown).choices
+    key, playing = (table["commitment"], seat, player, 0 < fixed < version, shown), game.playing(state)
+    kept = _kept.get(key)
+    if kept is None or kept.playing != playing or not only_clocks_differ(kept.table, table):
+        kept = _looked_up(game, table, state, seat, player, version, fixed, shown)
+    elif kept.moving:
+        session, choices = Session(game, table, state, now=Now(version=version, fixed=fixed)), kept.choices.copy()
+        for place, deed, action in kept.moving:
+            choices[place] = _marked(_choice(session, str(seat), deed, action))
+        kept = kept._replace(choices=choices)
+    if len(_kept) >= _MOST_KEPT:
+        _kept.clear()
+    _kept[key] = kept._replace(table=table)  # a later table is compared with the same object, if it still is
+    return kept.choices
+
+
+class _Kept(NamedTuple):
+    """Choices at a table. In a match that goes on, they change only with a fact of the table, with who plays, and with whether anything can
+    be taken back. `moving`: the places of those whose ranges change with each version."""
 
     table: Table
     playing: list[str]
-    chosen: list[tuple[TableDeed, Action]]
+    choices: list[Choice]
+    moving: list[tuple[int, TableDeed, Action]]
 
 
-_MOST_LISTED = 8192
-_listed: dict[tuple[str, str, bool, bool], _Listed] = {}
-"""The newest lists of matches, by the commitment of the match, the actor, whether anything can be taken back (TBL-TBK-02), and whether the
-actor was shown too much to take a seat over (TBL-HND-04)."""
+_MOST_KEPT = 4096
+_kept: dict[tuple[str, str | None, str, bool, bool], _Kept] = {}
+"""The newest choices in matches, by the commitment of the match, the seat, the player, whether anything can be taken back (TBL-TBK-02), and
+whether the player was shown too much to take a seat over (TBL-HND-04)."""
+
+
+def _looked_up(game: Game, table: Table, state: State, seat: str | None, player: str, version: int, fixed: int, shown: bool) -> _Kept:
+    session = Session(game, table, state, now=Now(version=version, fixed=fixed))
+    kept = _Kept(table, session.playing if state["outcome"] is None else [], [], [])
+    for deed, action in _offered(session, seat) if seat is not None else ():
+        choice = _choice(session, str(seat), deed, action)
+        if "version" in choice.get("choose", ()):
+            kept.moving.append((len(kept.choices), deed, action))
+        kept.choices.append(_marked(choice))
+    kept.choices.extend(map(_marked, legal(game, table, state, player, shown=shown)))
+    return kept
+
+
+def _marked(choice: Choice) -> Choice:
+    return {**with_counts(choice), "at_table": True}
 
 
 def _legal(session: Session, actor: str) -> list[Choice]:
-    listed: list[Choice] = []
-    for deed, action in _chosen(session, actor):
-        ranges = deed.ranges(session, actor, action) if deed.ranges is not None else None
-        fixed = {name: value for name, value in action.items() if name not in ranges} if ranges else action
-        listed.append({"action": fixed, "choose": ranges} if ranges else {"action": fixed})
-    return listed
+    return [_choice(session, actor, deed, action) for deed, action in _offered(session, actor)]
 
 
-def _chosen(session: Session, actor: str) -> list[tuple[TableDeed, Action]]:
-    """Return what an actor may choose. Most actions of a match leave it as it was, and listing it takes as long as deciding them."""
-    table, now = session.table, session.now
-    if is_over(session) or table["phase"] != STARTED:
-        return list(_offered(session, actor))
-    key = table["commitment"], actor, 0 < now.fixed < now.version, now.shown
-    found = _listed.get(key)
-    if found is None or not only_clocks_differ(found.table, table) or found.playing != session.playing:
-        if len(_listed) >= _MOST_LISTED:
-            _listed.clear()
-        found = _listed[key] = _Listed(table, session.playing, list(_offered(session, actor)))
-    return found.chosen
+def _choice(session: Session, actor: str, deed: TableDeed, action: Action) -> Choice:
+    ranges = deed.ranges(session, actor, action) if deed.ranges is not None else None
+    if not ranges:
+        return {"action": action}
+    return {"action": {name: value for name, value in action.items() if name not in ranges}, "choose": ranges}
 
 
 def _offered(session: Session, actor: str) -> Iterator[tuple[TableDeed, Action]]:

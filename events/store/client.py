@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -24,6 +23,7 @@ from redis.exceptions import (
     MasterDownError,
     MovedError,
     NoPermissionError,
+    NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisClusterException,
@@ -38,7 +38,7 @@ from redis.retry import Retry
 from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
 from events.store import library
 from events.store.library import Script
-from events.store.wire import Wire
+from events.store.wire import Wires
 
 Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
 
@@ -47,6 +47,7 @@ Call = tuple[Sequence[str], Sequence[str | bytes | int]]  # of a function: its k
 TRIES = 4
 _PAUSES = (0.02, 0.1, 0.4)
 _TIMEOUT = 5.0
+QUEUE_TIMEOUT = 1.0  # seconds
 _UNBOUNDED = 1 << 30
 _NO_FUNCTION = "Function not found"
 
@@ -98,7 +99,7 @@ class RedisClient:
                 url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry, driver_info=_DRIVER
             )
             self._made = redis.Redis(connection_pool=self._pool)
-            self._idle: deque[Wire] = deque()
+            self._wires = Wires(self._pool, _TIMEOUT)
 
     @property
     def _client(self) -> Any:
@@ -122,7 +123,7 @@ class RedisClient:
             try:
                 if self.clustered:
                     return [self._client.execute_command(script.command, script.function, len(keys), *keys, *args) for keys, args in calls]
-                return self._run_once(script, calls)
+                return self._wires.exchange([(script.command, script.function, len(keys), *keys, *args) for keys, args in calls])
             except _UNAVAILABLE as reason:
                 if attempt == TRIES - 1 or self.clustered:
                     raise StoreUnavailable(str(reason)) from reason
@@ -132,21 +133,6 @@ class RedisClient:
                 self._load_library(last=attempt == TRIES - 1)
             time.sleep(_PAUSES[attempt])
         raise AssertionError("unreachable")
-
-    def _run_once(self, script: Script, calls: Sequence[Call]) -> list[Any]:
-        try:
-            wire = self._idle.pop()
-        except IndexError:
-            wire = Wire(self._pool.make_connection(), _TIMEOUT)
-        try:
-            answers = wire.exchange([(script.command, script.function, len(keys), *keys, *args) for keys, args in calls])
-        except BaseException as reason:
-            wire.close()
-            if isinstance(reason, _UNAVAILABLE):
-                self._idle.clear()
-            raise
-        self._idle.append(wire)
-        return answers
 
     def _load_library(self, last: bool) -> None:
         """Load the functions if this user may. Otherwise wait for the keeper of the store, and raise StoreUnavailable on the last try."""
@@ -250,8 +236,7 @@ class RedisClient:
         """Close all connections, and end all subscriptions."""
         self.closed = True
         if not self.clustered:
-            while self._idle:
-                self._idle.pop().close()
+            self._wires.close()
             self._pool.disconnect()
         if self._made is not None:
             self._made.close()
@@ -293,6 +278,11 @@ def _without_address(options: dict[str, Any]) -> dict[str, Any]:
 
 
 queue_errors: tuple[type[Exception], ...] = (Disconnected, TooLate, OSError, RedisError)
+
+
+def is_unknown_script(reason: Exception) -> bool:
+    """Return True if a server does not have a script."""
+    return isinstance(reason, NoScriptError)
 
 
 def is_unreadable(reason: Exception) -> bool:
@@ -380,4 +370,4 @@ def rewrite_files(url: str) -> bool:
 def _impatient(url: str) -> redis.Redis:
     """Return a client that gives up soon and does not retry."""
     retry = Retry(ExponentialWithJitterBackoff(), 0)
-    return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=retry, driver_info=_DRIVER)
+    return redis.Redis.from_url(url, socket_timeout=QUEUE_TIMEOUT, socket_connect_timeout=0.5, retry=retry, driver_info=_DRIVER)

@@ -1,10 +1,12 @@
-"""A connection of redis-py, written and read without its layers. Those cost more than the rest of an append."""
+"""Connections of redis-py, written and read without its layers. Those cost more than the rest of an append."""
 
 from __future__ import annotations
 
 import socket
 import struct
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from hiredis import Reader, pack_command
@@ -13,6 +15,37 @@ Command = Sequence[str | bytes | int]
 
 _PIECE = 65_536
 _MISSING = object()
+
+
+class Wires:
+    """The open connections to a server, shared by the threads of a process. `pool`: of redis-py, which makes them."""
+
+    def __init__(self, pool: Any, seconds: float) -> None:
+        self._pool = pool
+        self._seconds = seconds
+        self._idle: deque[Wire] = deque()
+
+    def exchange(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands together and return their answers. Raises as `Wire.exchange`, and the errors of redis-py for a new connection."""
+        try:
+            wire = self._idle.pop()
+        except IndexError:
+            wire = Wire(self._pool.make_connection(), self._seconds)
+        try:
+            answers = wire.exchange(commands)
+        except BaseException as reason:
+            wire.close()
+            if isinstance(reason, OSError):  # the others go to the same server
+                self.close()
+            raise
+        self._idle.append(wire)
+        return answers
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop().close()
 
 
 class Wire:

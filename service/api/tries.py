@@ -7,6 +7,7 @@ from flask import Response
 from events import recall
 from events.attempts import attempt
 from events.errors import BadList
+from games.choices import with_counts
 from games.kernel import Game, Refused, legal
 from games.schema import Shape, described, flag, listing, record
 from service import sight
@@ -51,7 +52,7 @@ def try_actions(service: Service, call: Call, match: str) -> Response:
         "tried": len(tried.entries),
         "reveals": tried.reveals,
         "view": sight.view(game, after, seat),
-        "choices": [sight.with_counts(open_one) for open_one in legal(game, after.document, seat)] if seat in after.to_act else [],
+        "choices": [with_counts(open_one) for open_one in legal(game, after.document, seat)] if seat in after.to_act else [],
         "frame": frame,
     }
     return private(json_response(body))

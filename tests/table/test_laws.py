@@ -97,7 +97,7 @@ def test_choices_that_are_kept_from_one_action_to_the_next_are_those_that_a_fres
     for run in played(game.id)[:5]:
         kept, fresh = (
             [
-                rules.legal_for_seat(game, table, now.document, seat, now.version, now.fixed)
+                rules.choices_of(game, table, now.document, seat, now.roster[seat].get("player", PLAYERS[0]), now.version, now.fixed)
                 for now, table in zip(run.positions, tables, strict=True)
                 for seat in now.document["seats"]
             ]

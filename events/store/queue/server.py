@@ -9,7 +9,8 @@ from typing import Any
 import structlog
 
 from events.errors import AWAY, MEMORY
-from events.store.client import is_out_of_memory, is_unreadable, queue_client, queue_errors
+from events.store.client import QUEUE_TIMEOUT, is_out_of_memory, is_unknown_script, is_unreadable, queue_client, queue_errors
+from events.store.wire import Wires
 from events.telemetry import metrics
 
 log = structlog.get_logger(__name__)
@@ -23,20 +24,29 @@ class QueueServer:
 
     def __init__(self, url: str) -> None:
         self.connection: Any = queue_client(url)
+        self._wires = Wires(self.connection.connection_pool, QUEUE_TIMEOUT)
         self._mend = self.connection.register_script(_text("mend"))
 
     def script(self, name: str, before: str = "") -> Script:
         """Return the script in `name`.lua, with Lua to run before it. If it meets a key of a wrong type, it runs again without it."""
         registered = self.connection.register_script(before + _text(name))
 
+        def call(keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
+            try:
+                return self._wires.exchange([("EVALSHA", registered.sha, len(keys), *keys, *args)])[0]
+            except queue_errors as reason:
+                if not (is_unknown_script(reason) or isinstance(reason, ConnectionError)):
+                    raise
+            return registered(keys=keys, args=args)  # the server is another one, or has started again
+
         def run(keys: Sequence[str] = (), args: Sequence[str | bytes | int] = ()) -> Any:
             try:
-                return registered(keys=keys, args=args)
+                return call(keys, args)
             except queue_errors as reason:
                 if not is_unreadable(reason):
                     raise
             self.mend()
-            return registered(keys=keys, args=args)
+            return call(keys, args)
 
         return run
 
@@ -56,6 +66,7 @@ class QueueServer:
 
     def close(self) -> None:
         """Close the connections."""
+        self._wires.close()
         self.connection.close()
 
 
