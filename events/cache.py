@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -22,19 +23,6 @@ class Cached(NamedTuple):
     blind: bytes
 
 
-class _Spilling(LRUCache[str, Cached]):
-    """An LRU cache that keeps the items that it drops in `dropped`."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__(size)
-        self.dropped: list[Cached] = []
-
-    def popitem(self) -> tuple[str, Cached]:
-        match, cached = super().popitem()
-        self.dropped.append(cached)
-        return match, cached
-
-
 class Cache:
     """A bounded number of matches. The least recently used is dropped first. An outdated position costs one more read of the store.
 
@@ -43,7 +31,8 @@ class Cache:
     """
 
     def __init__(self, size: int) -> None:
-        self._cached = _Spilling(size)
+        self._size = size
+        self._cached: OrderedDict[str, Cached] = OrderedDict()  # the most recently used are last
         self._packed: LRUCache[str, tuple[bytes, Any]] = LRUCache(size * PACKED)
         self._lock = Lock()
 
@@ -52,6 +41,7 @@ class Cache:
         with self._lock:
             cached = self._cached.get(match)
             if cached is not None:
+                self._cached.move_to_end(match)
                 return cached
             packed = self._packed.get(match)
         if packed is None:
@@ -69,9 +59,10 @@ class Cache:
             older = self._cached.get(match)
             if older is None or older.position.version <= cached.position.version:
                 self._cached[match] = cached
+                self._cached.move_to_end(match)
             self._packed.pop(match, None)
-            dropped, self._cached.dropped = self._cached.dropped, []
-        for gone in dropped:
+            gone = self._cached.popitem(last=False)[1] if len(self._cached) > self._size else None
+        if gone is not None:
             self._pack(gone)
 
     def drop(self, match: str) -> None:

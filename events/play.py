@@ -192,7 +192,7 @@ def _changes(before: Position, decided: list[Decided], works: Iterable[Owed]) ->
 
 def announce(platform: Platform, after: Position, number: int, works: Iterable[Owed]) -> None:
     """Count appended entries, and enqueue work that is now due."""
-    metrics.appends.labels(after.game).inc(number)
+    metrics.appends_of(after.game).inc(number)
     platform.jobs.push(works)
 
 

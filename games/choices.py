@@ -132,11 +132,24 @@ def with_counts(choice: Choice) -> Choice:
     {'action': {'type': 'take', 'pebbles': 1}, 'choose': {'pebbles': [1, 3]}}
     """
     ranges = choice.get("choose")
-    return choice if ranges is None else {"action": complete(choice["action"], ranges, _lowest), "choose": ranges}
+    if ranges is None:
+        return choice
+    lowest = {field: span[0] if isinstance(span, list) else _fewest(span) for field, span in ranges.items()}
+    return {"action": choice["action"] | lowest, "choose": ranges}
 
 
-def _lowest(below: int) -> int:
-    return 0
+def _fewest(span: Any) -> dict[str, int]:
+    """Return the counts that `_drawn` gives with the lowest numbers: as few as possible, and those of the last keys.
+
+    >>> span = {"each": {"a1": [0, 2], "b1": [0, 2]}, "total": [1, 4]}
+    >>> _fewest(span), _fewest(span | {"total": [3, 4]}), _fewest({"each": {"a1": [1, 2], "b1": [0, 2]}, "total": [2, 4]})
+    ({'b1': 1}, {'a1': 1, 'b1': 2}, {'a1': 1, 'b1': 1})
+    """
+    each, left = span["each"], span["total"][0]
+    last = next(reversed(each), None)
+    if last is not None and 0 < left <= each[last][1] and not any(least for least, _ in each.values()):
+        return {last: left}  # nearly always
+    return _drawn(_bounds(span), lambda below: 0)
 
 
 def completing(action: Action, ranges: Ranges) -> Callable[[Callable[[int], int]], Action]:

@@ -4,10 +4,13 @@ are in one slot of a cluster."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
 from events.store.client import RedisClient
+
+REMEMBERED = 16_384  # matches whose keys need not be made again
 
 
 class MatchKeys(NamedTuple):
@@ -30,16 +33,18 @@ class Keys:
 
     def __init__(self, partitions: int) -> None:
         self.partitions = partitions
+        self.tag = lru_cache(REMEMBERED)(self._tag)
+        self.stream = lru_cache(REMEMBERED)(self._stream)
 
     def tags(self) -> list[str]:
         """Return the hash tag of every partition."""
         return [f"{{p{number}}}" for number in range(self.partitions)]
 
-    def tag(self, match: str) -> str:
+    def _tag(self, match: str) -> str:
         """Return the hash tag of the partition of a match."""
         return f"{{p{crc32(match.encode(errors='surrogateescape')) % self.partitions}}}"
 
-    def stream(self, match: str) -> str:
+    def _stream(self, match: str) -> str:
         """Return the key of the log of a match, without the others."""
         return f"{self.tag(match)}:s:{match}"
 

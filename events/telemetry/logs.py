@@ -37,7 +37,7 @@ def configure(stream: Literal["stdout", "stderr"]) -> None:
 def write(event: str, fields: dict[str, Any]) -> None:
     """Log an event at the level info, without the processors of structlog, which take five times as long. For what every request logs."""
     assert _lines is not None, "`configure` comes first"
-    line = {**fields, "event": event, "level": "info", "at": datetime.now(UTC)}
+    line = fields | {"event": event, "level": "info", "at": datetime.now(UTC)}
     _lines.write_now(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from events.telemetry.counting import Counter, Gauge, Histogram
 
 appends = Counter("warledger_appends", "Entries appended, by game.", ["game"])
+appends_of = cache(appends.labels)  # by game; the library looks a label up in microseconds
 conflicts = Counter("warledger_conflicts", "Appends refused because the match was at another version.")
 refusals = Counter("warledger_refusals", "Actions refused, by game and code.", ["game", "code"])
 repeats = Counter("warledger_repeats", "Repeated requests, which had been carried out before.")

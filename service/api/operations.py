@@ -186,6 +186,12 @@ def in_json(about: str, shape: Described, headers: tuple[str, ...] = ()) -> Answ
     return Answer(about, {JSON: shape}, headers)
 
 
+@cache
+def _key_of(header: str) -> str:
+    """Return the key of a header in an environ."""
+    return f"HTTP_{header.upper().replace('-', '_')}"
+
+
 class Call(NamedTuple):
     """A request as a view gets it: the caller, and the checked query and body."""
 
@@ -196,7 +202,7 @@ class Call(NamedTuple):
 
     def header(self, name: str) -> str | None:
         """Return the value of a header, or None."""
-        return self.environ.get(f"HTTP_{name.upper().replace('-', '_')}")
+        return self.environ.get(_key_of(name))
 
     def request(self, least: int = 1) -> str | None:
         """Return the Idempotency-Key, or None. Raise Problem `bad_header` if it is malformed or has fewer than `least` characters."""

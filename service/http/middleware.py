@@ -97,7 +97,7 @@ class RequestMiddleware:
         """Answer a request."""
         began, worked = time.perf_counter(), time.thread_time()
         given = environ.get("HTTP_X_REQUEST_ID")
-        info = RequestInfo(given if given is not None and _REQUEST_ID.fullmatch(given) else random.randbytes(8).hex())
+        info = RequestInfo(given if given is not None and _REQUEST_ID.fullmatch(given) else f"{random.getrandbits(64):016x}")
         environ[INFO] = info
         status = 500
 
