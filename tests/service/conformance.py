@@ -23,7 +23,7 @@ from tests.conftest import ALL_GAMES
 HERE = "urn:warledger:openapi"
 EXPOSED = {*(name for name, _ in RESPONSE_HEADERS.values()), *ON_ANY_ANSWER}
 READABLE = {"Cache-Control", "Content-Length", "Content-Type"}  # by the scripts of any page (Fetch, "CORS-safelisted response-header name")
-FOR_BROWSERS = {
+FOR_OTHERS = {
     "Accept-Encoding",
     "Access-Control-Allow-Origin",
     "Access-Control-Expose-Headers",
@@ -31,6 +31,7 @@ FOR_BROWSERS = {
     "Content-Security-Policy",
     "Referrer-Policy",
     "Vary",
+    "X-Accel-Buffering",
     "X-Content-Type-Options",
 }
 """What browsers and proxies act on, and scripts need not read."""
@@ -82,7 +83,7 @@ def check(method: str, path: str, answer: TestResponse) -> None:
             validator("/components/schemas/Problem").validate(answer.json)
             check_problem(f"{method} {path}", answer, ANYWHERE)
         return
-    unreadable = set(answer.headers.keys()) - EXPOSED - READABLE - FOR_BROWSERS
+    unreadable = set(answer.headers.keys()) - EXPOSED - READABLE - FOR_OTHERS
     assert not unreadable, f"{method} {path}: no page of another origin can read {unreadable}"
     verb = "get" if method == "HEAD" else method.lower()
     responses = description()["paths"][found][verb]["responses"]
