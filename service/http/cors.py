@@ -16,8 +16,8 @@ NONE = "none"
 OPEN = ("/v1/", "/log/", "/static/", "/.well-known/", "/openapi.", "/asyncapi.", "/oembed")
 """What the paths of open answers begin with."""
 
-ON_ANY_ANSWER = ("Allow", "Deprecation", "Sunset", "X-Request-Id")
-"""Headers that any answer may have. The description does not repeat them at each operation."""
+ON_ANY_ANSWER = ("Allow", "Content-Disposition", "Deprecation", "Sunset", "X-Request-Id")
+"""Headers that answers of any kind may have. The description does not repeat them at each operation."""
 
 OF_ANY_REQUEST = ("Authorization", "Content-Type", "X-Request-Id")
 SECONDS = 7200  # that a browser may remember a preflight; none remembers it longer than Chrome, for two hours
