@@ -9,7 +9,9 @@ from events.due import Owed, owed
 from events.store.log import Changes
 from record.allowances import ALLOWANCES
 from record.entries import canonical
+from record.notices import ORGANISER, referees, seated
 from record.positions import Position
+from record.questions import INVITED, SEAT_OFFERED, TURN
 from table.clocks import deadline_of, only_clocks_differ
 from table.clocks import deadlines as clocks_that_run
 from table.data import POLICY
@@ -43,18 +45,25 @@ OWN = "own"
 # First parts of the names of indexes by status, also of those of one game.
 OF_STATUS = ("status:", "game:")
 
-# First parts of the names of indexes of matches with offers or votes, and of matches in which a player is offered a seat.
+# First parts of the names of indexes of matches that ask a player something, besides to act: to answer, to vote, to come back. And of
+# matches in which a player is offered a seat.
 ASKED = "asked"
 OFFERED = "offered"
+
+# First parts of the names of indexes by the moment when a match last told a player something: one in which the player has a seat, which the
+# player has created or in which the player is a referee; any other; and one that the player has created, for its organiser.
+NEWS = "news"
+CALLED = "called"
+MADE = "made"
 
 # First part of the names of the indexes of matches with disputes, for referees.
 DESK = "desk"
 
 # First parts of the names of all indexes of one player, and of those of one player and one game.
 OF_PLAYER = (
-    *("player", "waiting", "invited", "acts", "news", DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, SEARCHING, UNFINISHED),
+    *("player", "waiting", "invited", "acts", NEWS, CALLED, MADE, DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, SEARCHING, UNFINISHED),
     *(SHORT, FORKED, DISPUTING),
-    *(f"{OWN}:{kind}" for kind in ("player", "acts", ASKED, OFFERED)),
+    *(f"{OWN}:{kind}" for kind in ("player", "acts")),
 )
 
 
@@ -165,14 +174,32 @@ def indexes(position: Position) -> dict[str, int]:
     """
     listed = position.listed
     names = _names(listed)
-    news = dict.fromkeys(concerned(listed), listed.changed)
     if listed is not position:
         others = _names(position) - names
         names |= {f"{OWN}:{name}" for name in others}
-        names |= {f"{OWN}:{name}:{player}" for name in others if name.startswith(OF_STATUS) for player in _seated(position)}
-        news |= dict.fromkeys(_followers(position), position.changed)
-    told = {f"news:{player}": moment for player, moment in news.items()}
-    return dict.fromkeys(names, position.created) | told | deadlines(position) | _desk(position)
+        names |= {f"{OWN}:{name}:{player}" for name in others if name.startswith(OF_STATUS) for player in seated(position.table)}
+    moments = dict.fromkeys([*names, *_asked(position)], position.created)
+    return moments | _news(position) | deadlines(position) | _desk(position)
+
+
+def _news(position: Position, since: int = 0) -> dict[str, int]:
+    """Return the indexes of those who were told something after version `since`, each with the moment when they were told last."""
+    table = position.table
+    new = {player: at for player, (version, at) in position.told.items() if version > since}
+    if not new:
+        return {}
+    creator = table["creator"]
+    mine = {creator, *seated(table), *referees(table)}
+    return {
+        f"{MADE}:{creator}" if player == ORGANISER else f"{NEWS if player in mine else CALLED}:{player}": at for player, at in new.items()
+    }
+
+
+def _told(position: Position, since: int) -> tuple[str, ...]:
+    """Return the players who were told something after version `since`, the organiser as `*` and the id."""
+    creator = position.table["creator"]
+    new = [player for player, (version, _) in position.told.items() if version > since]
+    return tuple(sorted(f"*{creator}" if player == ORGANISER else player for player in new))
 
 
 def _desk(position: Position) -> dict[str, int]:
@@ -187,7 +214,7 @@ def _desk(position: Position) -> dict[str, int]:
 
 
 def _names(position: Position) -> set[str]:
-    """Return the names of the indexes that a match belongs to, except those of news."""
+    """Return the names of the indexes that a match belongs to by its standing."""
     roster = position.roster
     return {
         *_counted(position),
@@ -201,37 +228,16 @@ def _names(position: Position) -> set[str]:
         *_results(position),
         *(f"invited:{player}" for player in kept_seats(position.table).values()),
         *(f"acts:{player}" for _, player in awaited(position)),
-        *_asked(position),
     }
 
 
 def _asked(position: Position) -> Iterator[str]:
-    """Yield the indexes of a match in which players may have to answer: an offer, a vote, the offer of a seat."""
-    table = position.table
-    if position.ended:
-        return
-    if table["offers"] or table["votes"]:
-        yield from (f"{ASKED}:{occupant['player']}" for occupant in position.roster.values() if "player" in occupant)
-    yield from (f"{OFFERED}:{player}" for player in table["handovers"].values())
-
-
-def concerned(position: Position) -> list[str]:
-    """Return the players whom a match concerns: its creator, players with a seat, players for whom a seat is kept or offered, and the
-    referees of its disputes."""
-    table = position.table
-    return sorted({table["creator"], *_seated(position), *table["invited"].values(), *table["handovers"].values(), *_referees(table)})
-
-
-def _seated(position: Position) -> set[str]:
-    """Return the players who have a seat."""
-    return {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
-
-
-def _referees(table: Table) -> set[str]:
-    """Return the players who took a case of a match or ruled on one."""
-    disputes = table["disputes"]
-    took = {dispute["taken"] for dispute in disputes if dispute["taken"] is not None}
-    return took | {ruling["referee"] for dispute in disputes for ruling in dispute["rulings"]}
+    """Yield the indexes of a match that asks players something. Only these players see them. For turns and kept seats lists have others."""
+    for kind, _, _, _, player, _ in position.asked.values():
+        if kind == SEAT_OFFERED:
+            yield f"{OFFERED}:{player}"
+        elif kind not in (TURN, INVITED):
+            yield f"{ASKED}:{player}"
 
 
 def _counted(position: Position) -> Iterator[str]:
@@ -273,20 +279,19 @@ def changes(before: Position | None, after: Position, works: Iterable[Owed]) -> 
     """Return the changes in lists and in the due index when a match moves from one position to another, after which `works` are due."""
     due: dict[str, int | None] = {work.member: work.due for work in works}
     if before is None:
-        told = tuple(concerned(after))
-        return Changes(due=due, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=told, anew=True)
+        return Changes(due=due, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=_told(after, 0))
+    news: dict[str, int] = {}
+    tell: tuple[str, ...] = ()
+    if after.told is not before.told:
+        news, tell = _news(after, before.version), _told(after, before.version)
     table_changed = not only_clocks_differ(before.table, after.table)
     if not table_changed and all(before.document[name] == after.document[name] for name in _LISTED):
         if before.table is after.table:
-            return Changes(due=due)
-        return Changes(due=due, standing=canonical(stored(after)), indexes=deadlines(after))
+            return Changes(due=due, indexes=news, tell=tell)
+        return Changes(due=due, standing=canonical(stored(after)), indexes=deadlines(after) | news, tell=tell)
     due = {**dict.fromkeys(work.member for work in owed(before)), **due}
     names = indexes if table_changed or before.begun is not None or before.status != after.status else _of_turn
-    changed = Changes(due=due, standing=canonical(stored(after)), indexes=_moves(names(before), names(after)))
-    if table_changed or after.ended:
-        hidden = before.begun is not None and after.begun is not None
-        return changed._replace(tell=tuple(_followers(after) if hidden else concerned(after)), anew=True)
-    return changed._replace(tell=tuple(_newly_to_act(before, after)))
+    return Changes(due=due, standing=canonical(stored(after)), indexes=_moves(names(before), names(after)) | news, tell=tell)
 
 
 _LISTED = ("to_act", "phase", "round", "active", "outcome", "seats")
@@ -303,16 +308,3 @@ def _moves(left: dict[str, int], belongs: dict[str, int]) -> dict[str, int | Non
     return {name: moment for name, moment in sorted(belongs.items()) if left.get(name) != moment} | dict.fromkeys(
         sorted(left.keys() - belongs.keys())
     )
-
-
-def _followers(position: Position) -> list[str]:
-    """Return the players who may follow a match that is hidden from spectators, or who are offered a seat in it. Referees may, too."""
-    table = position.table
-    others = {*table["handovers"].values(), *_referees(table)}
-    return [player for player in concerned(position) if position.seats_of(player) or player in others]
-
-
-def _newly_to_act(before: Position, after: Position) -> list[str]:
-    """Return the players whose seats must act now, and did not have to before."""
-    seats = [after.roster.get(actor, {}) for actor in after.to_act if actor not in before.to_act]
-    return sorted({occupant["player"] for occupant in seats if "player" in occupant})

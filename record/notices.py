@@ -109,10 +109,42 @@ def _asking(position: Position, question: Question) -> Notice:
     return Notice(kind, position.match, position.game, version, place, at, (player,), organiser, data)
 
 
+Told = dict[str, list[int]]
+"""By player, and by `ORGANISER`, the version and the moment of the last entry that told them something: plain JSON."""
+
+ORGANISER = "organiser"
+STRANGERS = 64
+"""Of so many players who are no longer at the table a position remembers when they were told something."""
+
+
+def last_told(before: Position | None, entry: Entry, after: Position) -> Told:
+    """Return whom the entries up to this one have told something, and when last. It is the same object if the entry tells nothing.
+
+    `after`: the position after the entry, except that its `told` is still that of the position before it.
+
+    >>> from record.example import POSITIONS
+    >>> POSITIONS[2].told
+    {'paaaaaaaaaaaaaaaa': [3, 1700000002000], 'organiser': [3, 1700000002000]}
+    """
+    found = notices(before, entry, after)
+    if not found:
+        return after.told
+    now = [after.version, after.at]
+    told = {**after.told, **dict.fromkeys([player for notice in found for player in notice.to], now)}
+    if any(notice.organiser is not None for notice in found):
+        told[ORGANISER] = now
+    if len(told) > STRANGERS:
+        stay = {ORGANISER, *concerned(after.table)}
+        gone = sorted((row, player) for player, row in told.items() if player not in stay)
+        for _, player in gone[: max(0, len(gone) - STRANGERS)]:
+            del told[player]
+    return told
+
+
 # ---------------------------------------------------------------- who is told
 
 
-Told = tuple[str, Iterable[str], dict[str, Any]]
+News = tuple[str, Iterable[str], dict[str, Any]]
 """The kind of a notice, the players whom it is for, and the members that only its kind has."""
 
 
@@ -126,7 +158,7 @@ class _Scene:
         self.was_hidden = before is not None and before.begun is not None
         self.open = after.begun is None or after.begun["version"] == after.version
         """Whether everybody may know of the entry now."""
-        self.seated = {one["player"] for one in after.roster.values() if "player" in one}
+        self.seated = seated(after.table)
         self.actor = entry.actor
 
     def told(self, place: int, event: Event) -> Iterator[Notice]:
@@ -157,16 +189,20 @@ class _Scene:
         """The players at the table without the one whose action the entry is."""
         return self.all - {self.table["roster"].get(self.actor, {}).get("player", self.actor)}
 
-    @property
-    def concerned(self) -> set[str]:
-        """The players at the table, those for whom a seat is kept or offered, and the referees of disputes."""
-        table = self.table
-        return {table["creator"], *self.seated, *table["invited"].values(), *table["handovers"].values(), *referees(table)}
-
     def owner(self, seat: str) -> set[str]:
         """Return the player who has a seat."""
         player = self.table["roster"][seat].get("player")
         return set() if player is None else {player}
+
+
+def seated(table: Table) -> set[str]:
+    """Return the players who have a seat."""
+    return {one["player"] for one in table["roster"].values() if "player" in one}
+
+
+def concerned(table: Table) -> set[str]:
+    """Return the creator, the players with a seat, those for whom a seat is kept or offered, and the referees of disputes."""
+    return {table["creator"], *seated(table), *table["invited"].values(), *table["handovers"].values(), *referees(table)}
 
 
 def referees(table: Table) -> set[str]:
@@ -179,83 +215,83 @@ def referees(table: Table) -> set[str]:
 # ---------------------------------------------------------------- what events tell
 
 
-def _seat_taken(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_taken(scene: _Scene, event: Event) -> Iterator[News]:
     yield "joined", scene.all - {event["player"]}, {"seat": event["seat"], "player": event["player"]}
 
 
-def _seat_left(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_left(scene: _Scene, event: Event) -> Iterator[News]:
     yield "left", scene.all - {event["player"]}, {"seat": event["seat"], "player": event["player"]}
 
 
-def _invitation_declined(scene: _Scene, event: Event) -> Iterator[Told]:
+def _invitation_declined(scene: _Scene, event: Event) -> Iterator[News]:
     yield "invitation_declined", scene.all - {event["player"]}, {"seat": event["seat"], "player": event["player"]}
 
 
-def _seats_filled(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seats_filled(scene: _Scene, event: Event) -> Iterator[News]:
     yield "started", scene.all, {}
 
 
-def _match_closed(scene: _Scene, event: Event) -> Iterator[Told]:
-    yield "over", scene.concerned, {"status": "closed", "winners": [], "reason": None}
+def _match_closed(scene: _Scene, event: Event) -> Iterator[News]:
+    yield "over", concerned(scene.table), {"status": "closed", "winners": [], "reason": None}
 
 
-def _match_ended(scene: _Scene, event: Event) -> Iterator[Told]:
-    told = scene.concerned if scene.open else scene.all | referees(scene.table)
+def _match_ended(scene: _Scene, event: Event) -> Iterator[News]:
+    told = concerned(scene.table) if scene.open else scene.all | referees(scene.table)
     yield "over", told, {"status": "over", "winners": event["winners"], "reason": event["reason"]}
 
 
-def _record_opened(scene: _Scene, event: Event) -> Iterator[Told]:
+def _record_opened(scene: _Scene, event: Event) -> Iterator[News]:
     """Who may see the match only now hears that it is over."""
     if scene.was_hidden:
         outcome = scene.after.document["outcome"]
-        told = scene.concerned - scene.seated - referees(scene.table)
+        told = concerned(scene.table) - scene.seated - referees(scene.table)
         yield "over", told, {"status": "over", "winners": outcome["winners"], "reason": outcome["reason"]}
 
 
-def _time_ran_out(scene: _Scene, event: Event) -> Iterator[Told]:
+def _time_ran_out(scene: _Scene, event: Event) -> Iterator[News]:
     seat = event["seat"]
     late = {"seat": seat, "in_a_row": event["in_a_row"], "substitute": scene.table["substitutes"].get(seat)}
     yield "time_out", scene.owner(seat), late
 
 
-def _seat_substituted(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_substituted(scene: _Scene, event: Event) -> Iterator[News]:
     yield "substituted", scene.all, {"seat": event["seat"], "level": event["level"], "until": event["until"]}
     yield from _withdrawn(scene, event["seat"])
 
 
-def _seat_returned(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_returned(scene: _Scene, event: Event) -> Iterator[News]:
     yield "returned", scene.others, {"seat": event["seat"]}
 
 
-def _vote_cast(scene: _Scene, event: Event) -> Iterator[Told]:
+def _vote_cast(scene: _Scene, event: Event) -> Iterator[News]:
     yield "voted", scene.others, {"seat": event["seat"], "about": event["about"], "for": event["for"]}
 
 
-def _vote_closed(scene: _Scene, event: Event) -> Iterator[Told]:
+def _vote_closed(scene: _Scene, event: Event) -> Iterator[News]:
     yield "vote_closed", scene.all, {"about": event["about"], "decision": event["decision"]}
 
 
-def _seat_resigned(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_resigned(scene: _Scene, event: Event) -> Iterator[News]:
     yield "resigned", scene.others, {"seat": event["seat"]}
     yield from _withdrawn(scene, event["seat"])
 
 
-def _seat_forfeited(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_forfeited(scene: _Scene, event: Event) -> Iterator[News]:
     yield "forfeited", scene.all, {"seat": event["seat"]}
     yield from _withdrawn(scene, event["seat"])
 
 
-def _seat_offered(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_offered(scene: _Scene, event: Event) -> Iterator[News]:
     yield from _withdrawn(scene, event["seat"])
 
 
-def _seat_handed_over(scene: _Scene, event: Event) -> Iterator[Told]:
+def _seat_handed_over(scene: _Scene, event: Event) -> Iterator[News]:
     seat, player = event["seat"], event["player"]
     before = _roster(scene)[seat]["player"]
     yield "handed_over", (scene.all | {before}) - {player}, {"seat": seat, "player": player, "before": before}
 
 
-def _withdrawn(scene: _Scene, seat: str) -> Iterator[Told]:
+def _withdrawn(scene: _Scene, seat: str) -> Iterator[News]:
     """Yield that a seat is no longer offered to a player."""
     assert scene.before is not None
     player = scene.before["handovers"].get(seat)
@@ -268,10 +304,10 @@ def _roster(scene: _Scene) -> Mapping[str, Any]:
     return scene.before["roster"]
 
 
-def _answered(answer: str) -> Callable[[_Scene, Event], Iterator[Told]]:
+def _answered(answer: str) -> Callable[[_Scene, Event], Iterator[News]]:
     """Return what tells of an answer to an offer."""
 
-    def tell(scene: _Scene, event: Event) -> Iterator[Told]:
+    def tell(scene: _Scene, event: Event) -> Iterator[News]:
         seat, what = event.get("seat"), event["what"]
         made = (scene.before or scene.table)["offers"].get(what)
         by = scene.actor if made is None else made["by"]  # an offer that nobody has to answer is made and agreed in one entry
@@ -282,26 +318,26 @@ def _answered(answer: str) -> Callable[[_Scene, Event], Iterator[Told]]:
     return tell
 
 
-def _paused(scene: _Scene, event: Event) -> Iterator[Told]:
+def _paused(scene: _Scene, event: Event) -> Iterator[News]:
     yield "paused", scene.all, {"until": event["until"]}
 
 
-def _match_resumed(scene: _Scene, event: Event) -> Iterator[Told]:
+def _match_resumed(scene: _Scene, event: Event) -> Iterator[News]:
     yield "resumed", scene.all, {}
 
 
-def _match_frozen(scene: _Scene, event: Event) -> Iterator[Told]:
+def _match_frozen(scene: _Scene, event: Event) -> Iterator[News]:
     yield "frozen", scene.all, {}
 
 
-def _match_unfrozen(scene: _Scene, event: Event) -> Iterator[Told]:
+def _match_unfrozen(scene: _Scene, event: Event) -> Iterator[News]:
     yield "unfrozen", scene.all, {"paused_until": scene.table["paused_until"]}
 
 
-def _disputed(what: str) -> Callable[[_Scene, Event], Iterator[Told]]:
+def _disputed(what: str) -> Callable[[_Scene, Event], Iterator[News]]:
     """Return what tells of a step of a dispute. Texts are never told."""
 
-    def tell(scene: _Scene, event: Event) -> Iterator[Told]:
+    def tell(scene: _Scene, event: Event) -> Iterator[News]:
         number = event["dispute"]
         one = scene.table["disputes"][number - 1]
         step = {"dispute": number, "by": one["seat"], "step": what, "state": one["state"], "until": one["until"]}
@@ -310,12 +346,12 @@ def _disputed(what: str) -> Callable[[_Scene, Event], Iterator[Told]]:
     return tell
 
 
-def _outcome_overruled(scene: _Scene, event: Event) -> Iterator[Told]:
+def _outcome_overruled(scene: _Scene, event: Event) -> Iterator[News]:
     named = {"dispute": event["dispute"], "remedy": event["remedy"], "seat": event.get("seat")}
     yield "overruled", scene.all | referees(scene.table), named
 
 
-def _match_continued(scene: _Scene, event: Event) -> Iterator[Told]:
+def _match_continued(scene: _Scene, event: Event) -> Iterator[News]:
     yield "continued", scene.all, {"in": event["match"], "from": event["version"], "dispute": event["dispute"]}
 
 
@@ -334,7 +370,7 @@ STEPS: Mapping[str, str] = {
 }
 """By event, the step of a dispute that it is."""
 
-HEARD: Mapping[str, Callable[[_Scene, Event], Iterator[Told]]] = {
+HEARD: Mapping[str, Callable[[_Scene, Event], Iterator[News]]] = {
     "seat_taken": _seat_taken,
     "seat_left": _seat_left,
     "invitation_declined": _invitation_declined,

@@ -11,7 +11,8 @@ from games.chance import Chance
 from games.documents import clone, owned
 from games.kernel import RESTORED, Game, Memory, State, remembered
 from record.entries import Entry
-from record.questions import TURN, Rows, asked
+from record.notices import Told, last_told
+from record.questions import Rows, asked
 from table import clocks
 from table.data import ESCALATION_MS
 from table.document import Occupant, Table
@@ -35,8 +36,8 @@ class Position(NamedTuple):
       shown, a seat left the match, or an earlier document came back (TBL-TBK-02). It is 0 before the start.
     - `played`: when play last went on: the match started or was no longer paused or frozen, somebody acted in the game, or a seat left it.
     - `begun`: while play is hidden from spectators (TBL-PRV-01), the fields of the position at which play began; else None.
-    - `asked`: what waits for players, with the versions at which it arose (record/questions.py). `turned`: by seat, when its player was
-      last told that it must act.
+    - `asked`: what waits for players, with the versions at which it arose (record/questions.py). `told`: by player, and by `organiser` for
+      the creator, the version and the moment of the last entry that told them something (record/notices.py).
 
     >>> from record.example import POSITIONS
     >>> [(position.version, position.status, position.to_act) for position in POSITIONS]
@@ -62,7 +63,7 @@ class Position(NamedTuple):
     finished: int | None = None
     played: int = 0
     asked: Rows = {}
-    turned: dict[str, int] = {}
+    told: Told = {}
 
     @property
     def game(self) -> str:
@@ -292,12 +293,12 @@ def moved(
     if position is None:
         created = changed = at
         fixed, finished, begun, played = 0, None, None, at
-        waited, turned = {}, {}
+        waited, told = {}, {}
     else:
         at, created, changed = max(position.at, at), position.created, position.changed
         fixed, finished, begun, played = position.fixed, position.finished, position.begun, position.played
         secret = secret or position.secret
-        waited, turned = position.asked, position.turned
+        waited, told = position.asked, position.told
     was_to_act = old.get("to_act", []) if was_to_act is None else was_to_act
     if table["clocks"]["seats"]:
         table = _wound(before, table, was_to_act, document["to_act"], entry, at)
@@ -313,18 +314,18 @@ def moved(
     if table is not before or document["to_act"] != was_to_act or table["offers"] or table["votes"] or finished is not None:
         since = None if begun is None or ended(table, document) else begun["version"]
         waits = asked(game, waited, table, document, version, at, len(entry.events), since)
-    if waits is not waited:
-        turns = {row[5]["seat"]: at for name, row in waits.items() if row[0] == TURN and waited.get(name) is not row}
-        turned = {**turned, **turns} if turns else turned
     rules, revision = entry.rules, entry.revision
     after = Position(
         *(entry.match, version, entry.digest, at, created, changed, fixed, revision, rules, table, document, memory, secret),
         finished=finished,
         played=played,
         asked=waits,
-        turned=turned,
+        told=told,
     )
-    return after if delay(table) == 0 else _hiding(after, begun)
+    if delay(table) != 0:
+        after = _hiding(after, begun)
+    now_told = last_told(position, entry, after)
+    return after if now_told is told else after._replace(told=now_told)
 
 
 def _documents(position: Position | None) -> tuple[Table, State, Memory]:

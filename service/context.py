@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from events.hearing import Hearing
 from events.platform import Platform
 from events.revisions import Missing
 from games.kernel import Game
@@ -46,6 +47,7 @@ class Service:
     histories: Histories
     frames: Frames
     entries: ShownEntries
+    hearing: Hearing
     levels: Mapping[str, str]
     rules_missing: Missing
 
@@ -95,6 +97,7 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         frames=Frames(platform, kept),
         histories=Histories(platform),
         entries=ShownEntries(platform),
+        hearing=Hearing(platform),
         levels=LEVELS,
         rules_missing=Missing(platform),
     )

@@ -12,7 +12,7 @@
 --         leaf      when the next leaf of the match is due in the server's log, unless one is due earlier
 --         indexes   for each index that the match enters or leaves the moment that orders the match there, or null to leave it
 --         due       for each member of the due index its moment, or null to remove it
---         tell      the players that the entries concern, as text
+--         tell      the players whom the entries tell something, as text: each after a blank, and the organiser also after `*`
 --         A missing member changes nothing.
 -- returns {1}: appended | {0, head, tail}: the match is at another version; head -1: another entry has the expected version
 --       | {2, answer, its entries}: the request was carried out before
@@ -70,5 +70,6 @@ if secret then redis.call('SET', of_partition .. 'x' .. of_match, secret, 'NX') 
 if leaf then redis.call('ZADD', of_partition .. 'pending', 'LT', leaf, match) end
 for name, moment in pairs(indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
 for member, moment in pairs(due) do set_moment(of_partition .. 'due', member, moment) end
+if tell ~= '' then tell = string.format(' %d', expected + 1) .. tell end
 redis.call('PUBLISH', of_partition .. 'heads', match .. ' ' .. string.format('%d', expected + entries) .. tell)
 return {1}

@@ -25,14 +25,13 @@ class Lost(Enum):
 class Head(NamedTuple):
     """A match has reached a version; 0 if it was removed.
 
-    `players`: the players that the append concerns. `anew`: these are all players of the match, because its table changed or it ended;
-    otherwise they are those who must act now.
+    `told`: the players whom an entry from version `first` on tells something, and as organiser `*` and the id.
     """
 
     match: str
     version: int
-    players: tuple[str, ...] = ()
-    anew: bool = False
+    first: int = 0
+    told: tuple[str, ...] = ()
 
 
 MISSED = Head("", 0)
@@ -73,6 +72,5 @@ def listen(client: RedisClient, channels: Sequence[str], patience: float) -> Ite
 
 
 def _head(message: str) -> Head:
-    match, version, *told = message.split(" ")
-    anew = told[:1] == ["*"]
-    return Head(match, int(version), tuple(told[anew:]), anew)
+    match, version, *more = message.split(" ")
+    return Head(match, int(version), int(more[0]), tuple(more[1:])) if more else Head(match, int(version))

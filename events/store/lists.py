@@ -11,6 +11,7 @@ from events.store.keys import OfMatches
 from events.store.library import script
 
 EXAMINED = 1000  # matches that one request examines
+_FIRST_SINCE = script("first_since")
 _LIST = script("list")
 _PAGE = 1000
 _STANDINGS = script("standings")
@@ -92,6 +93,15 @@ class Lists(OfMatches):
         stop = (max if reverse else min)(stops, default=None)
         places = sorted((place for place in found if stop is None or place == stop or (place > stop) == reverse), reverse=reverse)
         return Stretch(places[:limit], places[limit - 1] if len(places) > limit else stop)
+
+    def first_since(self, matches: Sequence[str], moment: int) -> list[int]:
+        """Return the first version of each match since a moment (ms since 1970), or one more than its head."""
+        parts = self._parts(matches)
+        calls = [(list(map(self._keys.stream, part)), (moment,)) for part in parts]
+        found: dict[str, int] = {}
+        for part, versions in zip(parts, self._client.run_all(_FIRST_SINCE, calls), strict=True):
+            found.update(zip(part, versions, strict=True))
+        return [found[match] for match in matches]
 
     def since(self, indexes: Sequence[str], moment: int) -> list[str]:
         """Return every match of several indexes from a moment on, in any order."""

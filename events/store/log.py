@@ -46,9 +46,8 @@ class Changes(NamedTuple):
 
     `due`: by member of the due index, the moment (ms since 1970), or None to remove it. `indexes`: by name, the moment that orders the
     match there, or None to leave the index. `snapshot`: a version, its bytes, and the older version that it replaces, or None. `tell`: the
-    players that the append concerns. `anew`: these are all players of the match, because its table changed or it ended. `leaf`: when the
-    next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is due earlier. `reserve`: append also if the
-    memory of the store is full.
+    players whom the entries tell something, and as organiser `*` and the id. `leaf`: when the next leaf of the match is due in the server's
+    log (events/notary/leaves.py), unless one is due earlier. `reserve`: append also if the memory of the store is full.
     """
 
     due: Mapping[str, int | None] = {}
@@ -57,7 +56,6 @@ class Changes(NamedTuple):
     snapshot: tuple[int, bytes, int | None] | None = None
     secret: str = ""
     tell: tuple[str, ...] = ()
-    anew: bool = False
     leaf: int | None = None
     reserve: bool = False
 
@@ -271,8 +269,8 @@ class RedisLog:
             change["indexes"] = changes.indexes
         if changes.due:
             change["due"] = changes.due
-        if changes.anew or changes.tell:
-            change["tell"] = "".join([" *" if changes.anew else "", *[f" {player}" for player in changes.tell]])
+        if changes.tell:
+            change["tell"] = "".join([f" {player}" for player in changes.tell])
         answer = self._client.run(
             _APPEND_WITH_RESERVE if changes.reserve else _APPEND,
             [self._keys.stream(match)],

@@ -237,7 +237,7 @@ def _extended(schema: Schema, whole: Component) -> Schema:
     has = whole.schema["properties"]
     properties = {name: part for name, part in schema["properties"].items() if name not in has}
     own = {"type": "object", "properties": properties, "required": [name for name in schema["required"] if name not in has]}
-    return {"allOf": [{"$ref": whole}, own], **_about(schema)}
+    return {"allOf": [{"$ref": whole}, own], **{key: schema[key] for key in ("description", "examples") if key in schema}}
 
 
 def _open_text(schema: Schema) -> Schema:

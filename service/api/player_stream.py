@@ -1,77 +1,91 @@
-"""The stream of a player's own events: your turn, an invitation, a join, the start or end of a match, an offer, a vote.
+"""The stream of what a player is told (record/notices.py): your turn, an invitation, a join, the start or end of a match, an offer, a vote.
 
-Nothing is stored for it. Each append names the players it concerns, and the hub tells their streams. The events follow from the standing
-of the match at that moment. After a break, the lists show what the player may have missed: what waits for the player now, and which
-matches have ended, or have a changed table, since then. So an event may come twice, and none is lost.
+Nothing is stored for it. Each append names the players whom its entries tell something, and the hub wakes their streams. What the entries
+tell is read from the log, also after a break. So it comes in the same words whenever it is sent.
 """
 
 from __future__ import annotations
 
+import heapq
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
+import structlog
 from cachetools import LRUCache
 from flask import Response
 
-from events import lists
-from events.platform import Platform
-from events.standings import ASKED, OFFERED, OWN
-from events.store.heads import Head
+from events import lists, recall
+from events.errors import PlatformError, StoreUnavailable
+from events.hearing import Told
+from events.standings import ASKED, CALLED, MADE, NEWS, OFFERED, OWN, UNFINISHED
+from record.notices import Notice, waiting
+from record.questions import TURN
+from service.api.event_shapes import NOTICE, in_stream
 from service.api.operations import Answer, Call, Operation
-from service.api.streams import STREAM, last_event, stream_response
+from service.api.streams import last_event, stream_response
 from service.context import Service
-from service.http.following import Steps, Wake
+from service.http.following import Round, Steps, Wake
 from service.http.keys import Caller
 from service.http.places import Place
 from service.http.responses import sorted_json
 from service.http.schemas import PlayerStreamQuery
 
 SLACK_MS = 60_000  # how much clocks of servers may differ, and how late an append may come after the time in its entry
-PAGE = 200
-REMEMBERED = 10_000
-MOST_INVITATIONS = 1000  # sent at the beginning; strangers can make any number
+LONGEST_BREAK_MS = 7 * 86_400_000
+MOST_CALLED = 1000  # matches in which the player has no seat; strangers can make any number
+REMEMBERED = 10_000  # matches of which a stream knows how far it has told them
+PAGE = 200  # matches to look up at once
+SLICE_SECONDS = 0.01  # after so much work a stream lets others go on
 LOOK_AGAIN_SECONDS = 300.0  # even if nothing seems to be missing
+
+log = structlog.get_logger("service")
 
 
 def get_my_stream(service: Service, call: Call) -> Response:
-    """Return a stream of the caller's own events."""
+    """Return a stream of what the caller is told, as a player or as an organiser."""
     player = call.caller.player()
     since = last_event(call) if call.header("Last-Event-ID") is not None else None
     renewed = partial(service.keys.renewed, call.header("Authorization"))
     running = lists.matches(service.platform, {"player": player, "status": "playing"}, 1, asker=lists.Asker(player)).standings
-    return stream_response(service, call, partial(_steps, service, renewed, player, since), bool(running))
+    return stream_response(service, call, partial(_steps, service, renewed, player, call.query["created"], since), bool(running))
 
 
 def _steps(
-    service: Service, renewed: Callable[[], Caller | None], player: str, since: int | None, seconds: float, place: Place, wake: Wake
+    service: Service,
+    renewed: Callable[[], Caller | None],
+    player: str,
+    created: bool,
+    since: int | None,
+    seconds: float,
+    place: Place,
+    wake: Wake,
 ) -> Steps:
     """Yield server-sent events for some seconds, while the key is valid: while `renewed` returns a caller.
 
-    `since`: the id of the last event that the client has.
+    `created`: what the player is told as organiser. `since`: the id of the last event that the client has.
     """
     round = yield 0.0
     round = yield b"retry: 1000\n\n"
-    pause, feed = service.settings.comment_seconds, _Feed(service.platform, player, place)
+    pause, feed = service.settings.comment_seconds, _Feed(service, player, created, place, since)
     last_sent, look_at = time.monotonic(), 0.0
     until = last_sent + seconds
-    with service.hub.watch_player(player, wake) as watch, service.directory.waking(player, watch.notify):
+    with service.hub.watch_player(f"*{player}" if created else player, wake) as watch, service.directory.waking(player, watch.notify):
         while True:
             if round.look(renewed) is None:
                 return
             missed, news = watch.take()
-            moment = service.platform.clock.now()
             if missed or time.monotonic() >= look_at:
-                for events in feed.look(since):
-                    round = yield b"".join(map(_chunk, events))
-                told = [*map(_chunk, feed.news(news)), b"id: %d\nevent: ready\ndata: {}\n\n" % moment]
-                round = yield b"".join(told)
-                look_at = time.monotonic() + LOOK_AGAIN_SECONDS
-                since, last_sent = moment, time.monotonic()
-            elif events := round.look(partial(feed.news, news)):
-                round = yield b"".join([*map(_chunk, events[:-1]), b"id: %d\n" % moment, _chunk(events[-1])])
-                since, last_sent = moment, time.monotonic()
+                round = yield from feed.catch_up(round)
+                look_at = last_sent = time.monotonic()
+                look_at += LOOK_AGAIN_SECONDS
+            if news:
+                round = yield from feed.tell([_Source(match, first - 1, head) for match, (first, head) in news.items()], round)
+                last_sent = time.monotonic()
+            if missed:
+                round = yield feed.ready()
             now = time.monotonic()
             if now >= until:
                 return
@@ -81,131 +95,172 @@ def _steps(
             round = yield min(until, last_sent + pause)
 
 
-Event = tuple[str, dict[str, Any]]
+class _Source(NamedTuple):
+    """A match with news: those after a version, up to `head` at least, or all if None. None of them came before the moment `since`."""
+
+    match: str
+    after: int
+    head: int | None = None
+    since: int = 0
+
+
+Sending = Generator[bytes | float, Round, Round]
 
 
 class _Feed:
-    """What a stream has sent to a player. It finds what is new."""
+    """What a stream has told a player or an organiser. It finds what comes next.
 
-    def __init__(self, platform: Platform, player: str, place: Place) -> None:
-        self._platform = platform
-        self._place = place
+    The id of an event is a moment. Everything with an earlier one has been sent, except what comes late (`SLACK_MS`).
+    """
+
+    def __init__(self, service: Service, player: str, created: bool, place: Place, since: int | None) -> None:
+        self._platform = service.platform
+        self._hearing = service.hearing
         self._player = player
-        self._asker = lists.Asker(player)
-        # What is forgotten is sent again.
-        self._told: LRUCache[tuple[str, str, str], Any] = LRUCache(REMEMBERED)
+        self._created = created
+        self._place = place
+        self._first = since is None
+        self._moment = since or 0
+        # Up to which version each match has been told. What is forgotten is told again.
+        self._told: LRUCache[str, int] = LRUCache(REMEMBERED)
 
-    def look(self, since: int | None) -> Iterator[list[Event]]:
-        """Yield the events for everything that waits for the player or has changed since a moment, page by page."""
-        store = self._platform.store.lists
-        changed = set() if since is None else set(store.since([f"news:{self._player}"], max(0, since - SLACK_MS)))
-        # Strangers can send any number of invitations and offers of seats.
-        kinds = ("invited", OFFERED, f"{OWN}:{OFFERED}")
-        sent = {match for kind in kinds for _, match in store.newest([f"{kind}:{self._player}"], None, MOST_INVITATIONS)}
-        waiting = store.since([f"{prefix}{kind}:{self._player}" for kind in ("acts", ASKED) for prefix in ("", f"{OWN}:")], 0)
-        matches = sorted({*changed, *waiting, *sent})
+    def ready(self) -> bytes:
+        """Return the event after all that waited or was missed."""
+        return b"id: %d\nevent: ready\ndata: {}\n\n" % self._moment
+
+    def catch_up(self, round: Round) -> Sending:
+        """Yield what waits if the client has nothing of the last week, and what it has missed."""
+        now, first = self._platform.clock.now(), self._first
+        last, self._first = min(max(self._moment, now - LONGEST_BREAK_MS), now), False
+        if self._moment < last:
+            round = yield from self._what_waits(round)
+        if not first:
+            round = yield from self._missed(last - SLACK_MS, round)
+        self._moment = max(self._moment, now)
+        return round
+
+    def _missed(self, since: int, round: Round) -> Sending:
+        """Yield everything that was told since a moment."""
+        matches = round.look(partial(self._with_news, since))
+        firsts: list[int] = []
         for start in range(0, len(matches), PAGE):
-            standings = lists.standings_of(self._platform, matches[start : start + PAGE], self._asker)
-            yield [event for standing in standings for event in self._events(standing, standing["version"], standing["id"] in changed)]
+            page = matches[start : start + PAGE]
+            firsts += round.look(partial(self._platform.store.lists.first_since, page, since))
+        sources = [_Source(match, first - 1, None, since) for match, first in zip(matches, firsts, strict=True)]
+        return (yield from self.tell(sources, round))
 
-    def news(self, heads: Mapping[str, Head]) -> list[Event]:
-        """Return the events of matches with news from the hub."""
-        events: list[Event] = []
-        matches = list(heads)
-        for start in range(0, len(matches), PAGE):
-            for standing in lists.standings_of(self._platform, matches[start : start + PAGE], self._asker):
-                head = heads[standing["id"]]
-                events += self._events(standing, head.version, head.anew)
-        return events
-
-    def _events(self, standing: Mapping[str, Any], version: int, anew: bool) -> Iterator[Event]:
-        """Yield the new events of a match. A turn is new if none was sent at `version` or later. `anew`: the table changed, or it ended."""
-        player, seats, status = self._player, standing["seats"], standing["status"]
-        about = {"match": standing["id"], "game": standing["game"], "version": standing["version"]}
-        mine = [seat for seat, occupant in seats.items() if occupant.get("player") == player]
-        if mine and status == "playing":
-            self._place.mark(True)
-        for seat, invited in standing["invited"].items():
-            if invited == player and self._is_new("invited", standing, seat, True):
-                yield "invited", {**about, "seat": seat, "creator": standing["creator"]}
-        if anew and (mine or standing["creator"] == player):
-            for seat, occupant in seats.items():
-                if "player" not in occupant:
-                    self._told.pop(("joined", standing["id"], seat), None)
-                elif occupant["player"] != player and self._is_new("joined", standing, seat, occupant["player"]):
-                    yield "joined", {**about, "seat": seat, "player": occupant["player"]}
-            if status == "playing" and self._is_new("started", standing, "", True):
-                yield "started", about
-        if anew and status in ("over", "closed") and self._is_new("over", standing, "", True):
-            yield "over", {**about, "status": status}
-        yield from self._table_events(standing, about, mine)
-        for seat in mine:
-            awaited = seat in standing["to_act"] and seat not in standing["substitutes"]
-            if awaited and self._told.get(("turn", standing["id"], seat), 0) < version:
-                self._told["turn", standing["id"], seat] = standing["version"]
-                yield "turn", {**about, "seat": seat, "deadline": standing["clocks"].get(seat, {}).get("deadline")}
-
-    def _table_events(self, standing: Mapping[str, Any], about: dict[str, Any], mine: list[str]) -> Iterator[Event]:
-        """Yield the new events of offers and votes that the player can answer, and of the player's time-outs, disputes and pauses."""
-        made = standing["offers_made"]
-        for seat, player in standing["handovers"].items():
-            if player == self._player and self._is_new("seat_offered", standing, seat, made[seat]):
-                yield "seat_offered", {**about, "seat": seat, "player": standing["seats"][seat]["player"]}
-        for seat in mine if standing["status"] == "playing" else ():
-            late = standing["clocks"].get(seat, {}).get("late", 0)
-            if not late:
-                self._told.pop(("time_out", standing["id"], seat), None)
-            elif self._is_new("time_out", standing, seat, late):
-                yield "time_out", {**about, "seat": seat, "in_a_row": late, "substitute": standing["substitutes"].get(seat)}
-            if seat in standing["substitutes"]:
+    def tell(self, sources: Iterable[_Source], round: Round) -> Sending:
+        """Yield what matches tell, in the order of the moments."""
+        ahead = {source.match: source._replace(after=max(source.after, self._told.get(source.match, 0))) for source in sources}
+        queue = [(source.since, match) for match, source in ahead.items()]
+        heapq.heapify(queue)
+        found: dict[str, deque[Told]] = {}
+        began, chunks = time.monotonic(), []
+        while queue:
+            at, match = heapq.heappop(queue)
+            told = found.get(match)
+            if told:
+                chunks.append(self._event(told.popleft().notice))
+                if not told:
+                    self._told[match] = ahead[match].after
+            elif (source := ahead[match]).head is None or source.after < source.head:
+                found[match], ahead[match] = self._hear(source, round)
+            else:
                 continue
-            for what, offer in standing["offers"].items():
-                waits = seat != offer["by"] and seat not in offer["accepted"]
-                if waits and self._is_new(f"offer {what}", standing, seat, (offer["by"], made[offer["by"]])):
-                    yield "offer", {**about, "seat": seat, "what": what, "by": offer["by"]}
-            for late_seat, vote in standing["votes"].items():
-                waits = seat not in standing["votes"] and seat not in vote["votes"]
-                if waits and self._is_new(f"vote {late_seat}", standing, seat, vote["until"]):
-                    yield "vote", {**about, "seat": seat, "about": late_seat, "until": vote["until"]}
-        for number, dispute in enumerate(standing["disputes"], 1):
-            ruled = any(ruling["referee"] == self._player for ruling in dispute["rulings"])
-            if (mine or ruled) and self._is_new(f"dispute {number}", standing, "", (dispute["state"], dispute["escalated"])):
-                yield "dispute", {**about, "dispute": number, "by": dispute["seat"], "state": dispute["state"], "until": dispute["until"]}
-        until = standing["paused_until"]
-        if mine and until is not None and self._is_new("paused", standing, "", until):
-            yield "paused", {**about, "until": until}
+            if told := found[match]:
+                at = told[0].notice.at
+            else:
+                self._told[match] = ahead[match].after
+            heapq.heappush(queue, (at, match))
+            if time.monotonic() >= began + SLICE_SECONDS:
+                if chunks:
+                    round = yield b"".join(chunks)
+                round = yield 0.0
+                began, chunks = time.monotonic(), []
+        if chunks:
+            round = yield b"".join(chunks)
+        return round
 
-    def _is_new(self, kind: str, standing: Mapping[str, Any], seat: str, value: Any) -> bool:
-        """Return True if this value has not been sent, and remember it."""
-        key = (kind, standing["id"], seat)
-        if self._told.get(key) == value:
-            return False
-        self._told[key] = value
-        return True
+    def _hear(self, source: _Source, round: Round) -> tuple[deque[Told], _Source]:
+        """Return the next things that a match tells, and how it goes on. A match that no longer exists tells nothing."""
+        match, after, head, since = source
+        try:
+            heard = round.look(partial(self._hearing.after, match, after, head))
+        except StoreUnavailable:
+            raise
+        except PlatformError:
+            return deque(), _Source(match, after, after)
+        except Exception as error:  # noqa: BLE001 - a damaged log must not end the stream; it is logged by its kind alone
+            log.error("match_unreadable", match=match, error=type(error).__name__)
+            return deque(), _Source(match, after, after)
+        told = deque(one for one in heard.told if self._is_told(one.notice))
+        return told, _Source(match, heard.reached, head if heard.more else heard.reached, since)
+
+    def _what_waits(self, round: Round) -> Sending:
+        """Yield everything that waits, in the order of the moments."""
+        found: list[Notice] = []
+        began = time.monotonic()
+        for match in round.look(self._with_questions):
+            try:
+                position = round.look(partial(recall.position, self._platform, match))
+            except StoreUnavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - as above
+                log.error("match_unreadable", match=match, error=type(error).__name__)
+                continue
+            found += [notice for notice in waiting(position) if self._is_told(notice)]
+            if time.monotonic() >= began + SLICE_SECONDS:
+                round = yield 0.0
+                began = time.monotonic()
+        if found:
+            found.sort(key=lambda notice: (notice.at, notice.id))
+            round = yield b"".join(map(self._event, found))
+        return round
+
+    def _with_questions(self) -> list[str]:
+        """Return the matches in which something may wait."""
+        store, player = self._platform.store.lists, self._player
+        if self._created:
+            return sorted(store.since([f"{UNFINISHED}:{player}"], 0))
+        own = store.since([f"acts:{player}", f"{OWN}:acts:{player}", f"{ASKED}:{player}"], 0)
+        called = [store.newest([f"{kind}:{player}"], None, MOST_CALLED) for kind in ("invited", OFFERED)]
+        return sorted({*own, *(match for places in called for _, match in places)})
+
+    def _with_news(self, since: int) -> list[str]:
+        """Return the matches that have told something since a moment."""
+        store, player = self._platform.store.lists, self._player
+        if self._created:
+            return sorted(store.since([f"{MADE}:{player}"], since))
+        called = store.newest([f"{CALLED}:{player}"], None, MOST_CALLED)
+        return sorted({*store.since([f"{NEWS}:{player}"], since), *(match for at, match in called if at >= since)})
+
+    def _is_told(self, notice: Notice) -> bool:
+        return notice.organiser == self._player if self._created else self._player in notice.to
+
+    def _event(self, notice: Notice) -> bytes:
+        if notice.kind in (TURN, "started") and not self._created:
+            self._place.mark(True)
+        self._moment = max(self._moment, notice.at)
+        return _chunk(notice, self._moment)
 
 
-def _chunk(event: Event) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (event[0].encode(), sorted_json(event[1]))
+def _chunk(notice: Notice, moment: int) -> bytes:
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (moment, notice.kind.encode(), sorted_json(notice.body))
 
 
 OPERATIONS = (
     Operation(
         "get_my_stream", "GET", "/v1/players/me/stream", "players", "Follow all your matches as server-sent events",
         get_my_stream,
-        {200: Answer("Server-sent events: first everything that waits for you, then an event `ready`, then what happens.", STREAM)},
-        "The `data` of each event is JSON with `match`, `game`, `version` and the members in parentheses. "
-        "`turn`: your seat must act (`seat`, `deadline`: null without a clock). "
-        "`invited`: an open seat is kept for you (`seat`, `creator`). "
-        "`joined`: somebody has taken a seat in your match, one that you created or play in (`seat`, `player`). "
-        "`started`: your match has started. `over`: it is over or closed (`status`). "
-        "`offer`: your seat can answer an offer (`seat`, `what`, `by`). `vote`: your seat can vote (`seat`, `about`, `until`). "
-        "`time_out`: your time has run out (`seat`, `in_a_row`, `substitute`: the level that plays the seat now, or null). "
-        "`seat_offered`: a player offers you a seat (`seat`, `player`). `paused`: your match is paused (`until`). "
-        "`dispute`: a dispute about your match, or one that you ruled on, has begun or moved on (`dispute`: its number, `by`, `state`, "
-        "`until`). `ready` has no data: everything that waited for you has been sent. It comes again if the server may have missed "
-        "something. The `id` is a moment. With it as `Last-Event-ID` you also get what has happened since. An event may come twice, and "
-        "none is lost. A comment comes at least every 15 seconds. A generated client reads an answer to its end, so let it ask with "
-        "`seconds`, such as 0 for what waits now.",
+        {200: Answer("Server-sent events.", in_stream(NOTICE, "The text of the stream. The `data` of its events are notices."))},
+        "First comes everything that waits for you, then an event `ready` without data, then what happens. The name of each other event "
+        "is the `type` of its `data`, a `Notice`. Each notice has an identity: `match`, `version`, `index` and `type`. It comes at "
+        "least once, and those of a match in order. Your own actions are not told back, except that a match has started, is over, is "
+        "paused, goes on or is frozen. The `id` of an event is a moment. With it as `Last-Event-ID`, on any server, you get what you "
+        "missed since, in the same words, also after a week, and then `ready`. Some events of the minute before come again. After more "
+        "than a week you also get what waits. `ready` comes again if the server may have missed something. `created=true` is the stream "
+        "of an organiser: everything that anybody is told in the matches that you have created. A comment comes at least every 15 "
+        "seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for what waits now.",
         key="needed", by="player", query=PlayerStreamQuery(), headers=("Last-Event-ID",),
     ),
 )  # fmt: skip

@@ -35,7 +35,7 @@ class Watch:
 
 
 class PlayerWatch(Watch):
-    """What a follower hears of a player: the matches with news, and whether news may have been missed."""
+    """What a follower hears of a player: the matches that tell the player something, and whether some may have been missed."""
 
     __slots__ = ("_lock", "_missed", "_news")
 
@@ -43,7 +43,7 @@ class PlayerWatch(Watch):
         super().__init__(wake)
         self._lock = threading.Lock()
         self._missed = True
-        self._news: dict[str, Head] = {}
+        self._news: dict[str, tuple[int, int]] = {}
 
     def miss(self) -> None:
         """Wake the follower: news may have been missed."""
@@ -54,15 +54,15 @@ class PlayerWatch(Watch):
     def tell(self, head: Head) -> None:
         """Wake the follower: there is news of a match. News that nobody takes is dropped beyond `MOST_NEWS`, and counts as missed."""
         with self._lock:
-            older = self._news.get(head.match)
-            self._news[head.match] = head if older is None else head._replace(anew=head.anew or older.anew)
+            first, _ = self._news.get(head.match, (head.first, 0))
+            self._news[head.match] = (first, head.version)
             if len(self._news) > MOST_NEWS:
                 self._missed = True
                 self._news.clear()
         self.wake()
 
-    def take(self) -> tuple[bool, dict[str, Head]]:
-        """Return whether news may have been missed, and the news since the last call by match."""
+    def take(self) -> tuple[bool, dict[str, tuple[int, int]]]:
+        """Return whether news may have been missed, and the matches with news since the last call: from which version to which."""
         with self._lock:
             taken = self._missed, self._news
             self._missed, self._news = False, {}
@@ -87,7 +87,7 @@ class Hub:
 
     @contextmanager
     def watch_player(self, player: str, wake: Wake) -> Iterator[PlayerWatch]:
-        """Watch the news of a player until the end of the block."""
+        """Watch what a player is told until the end of the block. `player`: the id, or `*` and the id for what an organiser is told."""
         watch = PlayerWatch(wake)
         with self._watching(player, watch):
             yield watch
@@ -119,7 +119,7 @@ class Hub:
             for watch in self._watches_of(head.match):
                 watch.removed = watch.removed or head.version == 0
                 watch.notify(head.version)
-            for player in head.players:
+            for player in head.told:
                 for watch in self._watches_of(player):
                     if isinstance(watch, PlayerWatch):
                         watch.tell(head)

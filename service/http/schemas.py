@@ -497,7 +497,12 @@ class EntriesQuery(Schema):
 
 
 class PlayerStreamQuery(Schema):
-    """The query of a player's own stream: its length."""
+    """The query of a player's own stream: its length, and which matches it follows."""
+
+    created = Switch(
+        load_default=False,
+        metadata={"description": "Follow the matches that you have created, as their organiser, whether you have a seat in them or not."},
+    )
 
     seconds = Whole(
         validate=validate.Range(0, 3600),

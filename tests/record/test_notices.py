@@ -147,7 +147,7 @@ def test_what_is_told_again_from_stored_positions_is_the_same() -> None:
                 after = follow(run.game, before, entry)
                 folded = follow_all(run.game, None, [Entry(*json.loads(json.dumps(one))) for one in run.entries[: number + 1]])
                 assert notices(before, entry, after) == found
-                assert (folded.asked, folded.turned) == (after.asked, after.turned) == (run.positions[number].asked, after.turned)
+                assert (folded.asked, folded.told) == (after.asked, after.told) == (run.positions[number].asked, run.positions[number].told)
 
 
 def turns(position: Position | None) -> dict[str, tuple[str, int | None]]:

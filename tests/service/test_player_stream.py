@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,6 +18,7 @@ from events.platform import Platform
 from events.store.accounts import ADMIN as ADMIN_SIGNER
 from events.store.heads import Head
 from games.kernel import SYSTEM
+from service.api.player_stream import LONGEST_BREAK_MS, SLACK_MS
 from service.http.hub import MOST_NEWS, PlayerWatch
 from tests.conftest import Servers, take_seat, within
 from tests.service.conftest import ADMIN, Caller, Live
@@ -88,8 +89,20 @@ class Feed:
         within(20, lambda: any(event.kind == "ready" for event in list(self.events)))
         return next(event.id for event in self.events if event.kind == "ready")
 
+    def heard(self) -> list[Event]:
+        return [event for event in list(self.events) if event.kind != "ready"]
+
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.heard()]
+
     def of(self, match: str) -> list[str]:
         return [event.kind for event in list(self.events) if event.data.get("match") == match]
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.answer.close()
 
     def cut(self) -> str:
         """Close the connection, and return the id to continue from."""
@@ -98,13 +111,8 @@ class Feed:
         return last
 
 
-@contextmanager
-def following(live: Live, person: Person, last: str | None = None) -> Iterator[Feed]:
-    feed = Feed(live.url, person.key, last)
-    try:
-        yield feed
-    finally:
-        feed.answer.close()
+def following(live: Live, person: Person, last: str | None = None) -> Feed:
+    return Feed(live.url, person.key, last)
 
 
 @pytest.fixture
@@ -180,11 +188,12 @@ def test_what_waits_comes_first(live: Live, platform: Platform, people: list[Per
 def test_strangers_who_invite_without_end_do_not_make_the_beginning_longer(
     platform: Platform, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.api.player_stream.MOST_INVITATIONS", 3)
+    monkeypatch.setattr("service.api.player_stream.MOST_CALLED", 3)
     made = [play.create(platform, ben.id, "tally", {"one": "me", "two": f"player:{ada.id}"}, {}).match for _ in range(5)]
     body = ada.get("/v1/players/me/stream?seconds=0").data.decode()
     assert body.count("event: invited") == 3
     assert sum(match in body for match in made) == 3
+    assert told(ada, str(platform.clock.now())) == ["invited"] * 3, "also after a break"
 
 
 def test_a_client_that_was_cut_off_loses_nothing_on_whatever_server_it_continues(
@@ -251,18 +260,161 @@ def test_a_leaver_hears_no_more(live: Live, platform: Platform, people: list[Per
         his.ready()
         take_seat(platform, match, bob.id, "two")
         hers.hears("joined", match, player=bob.id)
-        his.hears("joined", match, player=ann.id)
         play.act_at_table(platform, match, bob.id, {"type": "leave_seat", "seat": "two"})
-        before = his.of(match)
+        hers.hears("left", match, player=bob.id, seat="two")
         take_seat(platform, match, cyd.id, "two")
         take_seat(platform, match, ann.id, "three")
         hers.hears("started", match)
         play.play(platform, match, SYSTEM, ADVANCE)
         hers.hears("turn", match)
-        assert his.of(match) == before
+        assert his.of(match) == []
         with following(live, bob, his.events[-1].id) as again:
             again.ready()
             assert again.of(match) == []
+
+
+TALE: list[tuple[str, Any]] = [
+    ("ann", {"type": "offer", "what": "draw"}),
+    ("bob", {"type": "accept", "what": "draw"}),
+    ("ann", {"type": "decline", "what": "draw"}),
+    ("bob", {"type": "offer", "what": "pause", "hours": 24}),
+    ("cyd", {"type": "decline", "what": "pause"}),
+    ("bob", {"type": "offer", "what": "pause", "hours": 24}),
+    ("ann", {"type": "accept", "what": "pause"}),
+    ("cyd", {"type": "accept", "what": "pause"}),
+    ("bob", {"type": "offer", "what": "resume"}),
+    ("ann", {"type": "accept", "what": "resume"}),
+    ("cyd", {"type": "accept", "what": "resume"}),
+    ("bob", {"type": "hand_over", "player": "dan"}),
+    ("dan", {"type": "take_over", "seat": "two"}),
+    ("ann", {"type": "resign"}),
+    ("dan", {"type": "resign"}),
+]
+"""What happens at a table of three after the start."""
+TOLD = {
+    "ann": "invitation_declined invited over joined left joined joined started turn answered offer answered offer answered answered paused "
+    "offer answered answered resumed turn handed_over resigned over",
+    "bob": "joined started offer answered answered answered answered answered paused answered answered answered resumed handed_over",
+    "cyd": "started offer answered answered offer offer answered answered paused offer answered answered resumed handed_over resigned "
+    "resigned over",
+    "dan": "invited seat_offered resigned turn over",
+}
+
+
+def tell_tale(platform: Platform, people: Mapping[str, str]) -> str:
+    """Let a match be created, begin and end, and return it. `people`: ids by name; Ann creates it, and one that is closed before."""
+    closed = play.create(platform, people["ann"], "tally", {"one": "me", "two": f"player:{people['dan']}"}, {}).match
+    play.act_at_table(platform, closed, people["dan"], {"type": "decline_seat", "seat": "two"})
+    play.act_at_table(platform, closed, people["ann"], {"type": "close_match"})
+    seats = {"one": "me", "two": "open", "three": "open"}
+    match = play.create(platform, people["ann"], "tally", seats, {"target": 30}).match
+    take_seat(platform, match, people["dan"], "two")
+    play.act_at_table(platform, match, people["dan"], {"type": "leave_seat", "seat": "two"})
+    take_seat(platform, match, people["bob"], "two")
+    take_seat(platform, match, people["cyd"], "three")
+    play.play(platform, match, SYSTEM, ADVANCE)
+    seat_of = {"ann": "one", "bob": "two", "cyd": "three", "dan": "two"}
+    for name, action in TALE:
+        given = {**action, "player": people["dan"]} if "player" in action else action
+        actor = people[name] if action["type"] == "take_over" else seat_of[name]
+        play.act_at_table(platform, match, actor, given)
+    return match
+
+
+def test_what_is_sent_again_after_a_break_is_what_was_sent(live: Live, other: Live, platform: Platform, people: list[Person]) -> None:
+    """Each event comes with its own version, in order and once, also what came before the end, and what was answered or withdrawn since."""
+    made, key = register(platform, "Dan")
+    names = dict(zip(("ann", "bob", "cyd", "dan"), [*people, Person(made.id, key)], strict=True))
+    with ExitStack() as stack:
+        feeds = {name: stack.enter_context(following(live, person)) for name, person in names.items()}
+        start = {name: feed.ready() for name, feed in feeds.items()}
+        match = tell_tale(platform, {name: person.id for name, person in names.items()})
+        for name, feed in feeds.items():
+            within(20, lambda feed=feed, name=name: feed.kinds() == TOLD[name].split())
+            heard = feed.heard()
+            assert all(event.data["type"] == event.kind for event in heard)
+            identities = [(event.data["version"], event.data["index"]) for event in heard if event.data["match"] == match]
+            assert identities == sorted(set(identities)), f"{name} hears it once and in order"
+            with following(other, names[name], start[name]) as again:
+                again.ready()
+                assert [event.data for event in again.heard()] == [event.data for event in heard]
+            with following(live, names[name], heard[-1].id) as later:
+                later.ready()
+                assert [event.data for event in later.heard()] == [event.data for event in heard], "a minute comes again"
+                assert {event.id for event in later.heard()} == {heard[-1].id}, "who is cut off then goes back no further"
+
+
+def test_a_turn_is_told_once_whatever_is_offered(live: Live, platform: Platform, people: list[Person]) -> None:
+    ann, bob, _ = people
+    match = begun(platform, ann, bob)
+    with following(live, ann) as feed:
+        feed.hears("turn", match, version=3)
+        for _ in range(3):
+            play.act_at_table(platform, match, "two", {"type": "offer", "what": "draw"})
+            play.act_at_table(platform, match, "two", {"type": "decline", "what": "draw"})
+        feed.hears("answered", match, version=9, answer="withdrawn")
+        assert feed.of(match) == ["turn", *["offer", "answered"] * 3]
+        with following(live, ann) as again:
+            again.ready()
+            assert again.of(match) == ["turn"], "what was withdrawn does not wait"
+            assert again.events[0].data == feed.events[0].data
+
+
+def test_an_organiser_hears_what_the_players_of_created_matches_are_told(
+    live: Live, other: Live, platform: Platform, people: list[Person]
+) -> None:
+    ann, bob, cyd = people
+    with Feed(live.url, cyd.key, query="?created=true") as feed, following(live, cyd) as mine:
+        feed.ready()
+        mine.ready()
+        match = play.create(platform, cyd.id, "tally", {"one": f"player:{ann.id}", "two": f"player:{bob.id}"}, {"target": 1000}).match
+        others = begun(platform, ann, bob)
+        take_seat(platform, match, ann.id, "one")
+        take_seat(platform, match, bob.id, "two")
+        play.play(platform, match, SYSTEM, ADVANCE)
+        play.act_at_table(platform, match, "one", {"type": "offer", "what": "draw"})
+        feed.hears("offer", match, seat="two")
+        expected = ["invited", "invited", "joined", "joined", "started", "turn", "offer"]
+        assert feed.of(match) == expected
+        with Feed(other.url, cyd.key, feed.events[0].id, query="?created=true") as again:
+            again.ready()
+            assert [event.data for event in again.heard()] == [event.data for event in feed.heard()]
+        with Feed(other.url, cyd.key, query="?created=true") as waiting:
+            waiting.ready()
+            assert waiting.of(match) == ["turn", "offer"]
+        play.act_at_table(platform, match, "two", {"type": "resign"})
+        feed.hears("over", match, status="over", winners=["one"])
+        mine.hears("over", match)
+        assert feed.of(others) == mine.of(others) == []
+        assert mine.of(match) == ["joined", "joined", "started", "resigned", "answered", "over"]
+
+
+def test_who_comes_back_after_more_than_a_week_also_gets_what_waits(
+    platform: Platform, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = begun(platform, Person(ada.id, ""), Person(ben.id, ""))
+    turn = ["turn"]
+    assert told(ada, "1") == [*turn, "joined", "started", *turn]
+    later = platform.clock.now() + LONGEST_BREAK_MS + SLACK_MS + 1000
+    monkeypatch.setattr(type(platform.clock), "now", lambda _: later)
+    assert told(ada, "1") == told(ada, "1700000000000") == turn, "what waits, and nothing of more than a week ago"
+    assert told(ada, str(later - 1000)) == []
+    play.act_at_table(platform, match, "two", {"type": "offer", "what": "draw"})
+    assert told(ada, str(later - 1000)) == ["offer"]
+
+
+def told(caller: Caller, last: str) -> list[str]:
+    """Return what the stream of a caller tells who has got the event with the id `last`."""
+    text = caller.get("/v1/players/me/stream?seconds=0", Last_Event_ID=last).text
+    return [line.removeprefix("event: ") for line in text.splitlines() if line.startswith("event: ") and line != "event: ready"]
+
+
+def test_a_match_that_cannot_be_read_does_not_end_the_stream(platform: Platform, servers: Servers, ada: Caller, ben: Caller) -> None:
+    broken, sound = (begun(platform, Person(ada.id, ""), Person(ben.id, "")) for _ in range(2))
+    servers.keeper.xadd(platform.store.keys.stream(broken), {"e": b"{", "m": b"m" * 8}, id="4-0")
+    text = ada.get("/v1/players/me/stream?seconds=0", Last_Event_ID="1").text
+    assert sound in text
+    assert text.endswith("event: ready\ndata: {}\n\n")
 
 
 def test_a_break_of_the_subscription_loses_nothing(live: Live, platform: Platform, servers: Servers, people: list[Person]) -> None:
@@ -347,15 +499,15 @@ def test_news_that_nobody_takes_are_bounded() -> None:
     watch = PlayerWatch(lambda: None)
     assert watch.take() == (True, {})
     for number in range(MOST_NEWS):
-        watch.tell(Head(f"m{number}", 1))
+        watch.tell(Head(f"m{number}", 1, 1))
     missed, news = watch.take()
     assert (missed, len(news)) == (False, MOST_NEWS)
     for number in range(MOST_NEWS + 1):
-        watch.tell(Head(f"m{number}", 1))
+        watch.tell(Head(f"m{number}", 1, 1))
     assert watch.take() == (True, {})
-    watch.tell(Head("m1", 2, anew=True))
-    watch.tell(Head("m1", 3))
-    assert watch.take() == (False, {"m1": Head("m1", 3, anew=True)}), "an older change of the table is not forgotten"
+    watch.tell(Head("m1", 3, 2))
+    watch.tell(Head("m1", 5, 5))
+    assert watch.take() == (False, {"m1": (2, 5)}), "what came first is not forgotten"
 
 
 def test_a_revoked_key_loses_its_stream_in_another_process(live: Live, other: Live, platform: Platform, people: list[Person]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 import time
@@ -222,22 +223,24 @@ def test_the_stream_of_a_creator_without_a_seat_tells_of_the_start_and_the_end_a
     start = recall.position(platform, match).changed
     began = told_since(start)
     assert [kind for kind, _ in began] == ["joined", "joined", "started"]
-    assert all(b'"version":3' in data.encode() for _, data in began)
+    assert [json.loads(data)["version"] for _, data in began] == [2, 3, 3]
     time.sleep(0.005)
     before = play.play(platform, match, "system", ADVANCE).position
     after = play.act_at_table(platform, match, "one", {"type": "offer", "what": "pause"}).position
     assert after.changed > start
-    assert changes(before, after, owed(after)).tell == tuple(sorted([ada.id, ben.id]))
+    assert changes(before, after, owed(after)).tell == (ben.id,), "whoever makes an offer knows of it"
     assert {player.id: indexes(after)[f"news:{player.id}"] for player in (ada, ben, eve)} == {
-        ada.id: after.changed,
-        ben.id: after.changed,
+        ada.id: before.at,
+        ben.id: after.at,
         eve.id: start,
     }
+    assert indexes(after)[f"made:{eve.id}"] == start
     assert told_since(start) == began
     over = play.act_at_table(platform, match, "two", {"type": "resign"}).position
-    assert (over.status, changes(after, over, owed(over)).tell) == ("over", tuple(sorted([ada.id, ben.id, eve.id])))
+    assert (over.status, changes(after, over, owed(over)).tell) == ("over", (f"*{eve.id}", *sorted([ada.id, ben.id, eve.id])))
     assert indexes(over)[f"news:{eve.id}"] == over.changed
-    assert [kind for kind, _ in told_since(start)] == ["joined", "joined", "over"]
+    assert [kind for kind, _ in told_since(start)] == ["joined", "joined", "started", "resigned", "answered", "over"]
+    assert told_since(start)[:3] == began
 
 
 @pytest.mark.parametrize(("spectators", "meanwhile"), [("none", []), (LATE, [4])])

@@ -1,0 +1,17 @@
+-- Return the first version of each match since a moment, by halving: the moments of the entries of a match hardly ever fall.
+-- KEYS  the stream of each match; in a cluster, all of one partition   ARGV  1 moment (ms since 1970)
+-- returns for each match: the version, or its head and one more if there is none
+local moment, found = whole(ARGV[1], 0), {}
+for _, stream in ipairs(KEYS) do
+  partition_and_match(stream, 's')
+  local low, high = 1, redis.call('XLEN', stream) + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local id = string.format('%d-0', middle)
+    local item = redis.call('XRANGE', stream, id, id)[1]
+    local at = item and tonumber(string.match(item[2][2], '"actor":"[%w_]+","at":(%d+),"digest":"'))
+    if at and at < moment then low = middle + 1 else high = middle end
+  end
+  table.insert(found, low)
+end
+return found
