@@ -21,12 +21,14 @@ from games import GAMES
 from games.drawing import counted
 from games.kernel import Game, Outcome, Shared
 from games.schema import Schema
+from record.notices import KINDS
 from service.api.openapi import described
 from service.http import limits
 from table.data import FOLDER
 
 LINE = 140
 PLACE = Path(__file__).resolve().parent.parent
+API = PLACE / "docs/api.md"
 OPERATING = PLACE / "docs/operating.md"
 AUDITING = PLACE / "docs/auditing.md"
 VERIFIER = PLACE / "verify/verify.mjs"
@@ -165,6 +167,7 @@ def files() -> Iterator[tuple[Path, str]]:
     for game in GAMES.values():
         yield game.folder / "document.py", written(game)
     yield FOLDER / "document.py", "".join(_text(table.state.DOCUMENT.schema, TABLE, "document of the table"))
+    yield API, _between(API, "notices", notices_documented())
     yield OPERATING, _between(OPERATING, "limits", limits.documented())
     yield AUDITING, _between(AUDITING, "draws", draws_documented())
     yield VERIFIER, _between(VERIFIER, "draws", draws_in_javascript())
@@ -177,6 +180,15 @@ def _between(path: Path, name: str, lines: Iterable[str]) -> str:
     text, times = found.subn(lambda head: "".join(f"{line}\n" for line in [head[1] or "", *lines]), path.read_text(encoding="utf-8"))
     assert times == 1, f"{path.name} has one place for the {name}"
     return text
+
+
+def notices_documented() -> Iterator[str]:
+    """Yield the lines of the table for docs/api.md: what players are told, and the members that only its kind has."""
+    yield from ("| event | its own members | when |", "| --- | --- | --- |")
+    common = set.intersection(*(set(row.shape.schema["properties"]) for row in KINDS.values()))
+    for kind, row in KINDS.items():
+        own = [f"`{name}`" for name in row.shape.schema["properties"] if name not in common]
+        yield f"| `{kind}` | {', '.join(own)} | {row.about} |"
 
 
 def draws_documented() -> Iterator[str]:

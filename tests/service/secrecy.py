@@ -118,6 +118,13 @@ def posted(path: str, body: Any = None) -> Callable[[About], Iterator[Ask]]:
     return lambda about: iter([Ask(path.format(match=about.match, seat=about.seats[-1]), {}, "POST", body and body(about))])
 
 
+def own_stream(about: About) -> Iterator[Ask]:
+    """Ask what waits for the caller, as player and as organiser, and what was told since a week ago."""
+    for query in ("", "&created=true", "&nonsense=1"):
+        for headers in ({}, {"Last-Event-ID": "1"}):
+            yield Ask(f"/v1/players/me/stream?seconds=0{query}", headers)
+
+
 MATCH = "/v1/matches/{match}"
 READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "get_match": once(MATCH),
@@ -141,7 +148,7 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "get_hint": once(f"{MATCH}/hint"),
     "join_match": posted(f"{MATCH}/seats/{{seat}}"),
     "create_match": posted("/v1/matches", lambda about: {"fork_of": about.match, "at": 2}),
-    "get_my_stream": once("/v1/players/me/stream?seconds=0"),
+    "get_my_stream": own_stream,
     "page /": lambda about: (Ask(f"/?{query}") for query in ("", "part=list&mine=true", "part=list&status=playing")),
     "page /m/<match>": pages("/m/{match}", "at=3"),
     "page /m/<match>/words": pages("/m/{match}/words"),
