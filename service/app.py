@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
@@ -48,7 +46,7 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     app.config["MAX_CONTENT_LENGTH"] = settings.body_limit
     service = open_service(platform, settings)
     direct = mount(app, OPERATIONS, service)
-    docs.mount(app, partial(described, platform.games))
+    docs.mount(app, platform.games, described)
     routes.mount(app, service)
     compression.mount(app)
     _handle_errors(app, settings)

@@ -30,8 +30,9 @@ from events.platform import Platform, Settings, open_platform
 from events.telemetry import metrics
 from events.timing.clock import Clock
 from games.kernel import SYSTEM
-from service.api.openapi import EXAMPLES, example_name
+from service.api.openapi import example_name
 from service.api.routes import OPERATIONS
+from service.api.shapes import EXAMPLES
 from service.app import create_app
 from service.http import settings as service_settings
 from workers import jobs

@@ -1,10 +1,13 @@
-"""Serve the description of the API as OpenAPI files, and as a page to read and try it. The page loads nothing from other servers."""
+"""Serve the description of the API as OpenAPI files, that of its streams in AsyncAPI, and a page to read and try the API.
+
+The page loads nothing from other servers.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +15,8 @@ import flask_swagger_ui
 import orjson
 from flask import Flask, Response, abort, request, send_from_directory
 
+from games.kernel import Game
+from service.api import asyncapi
 from service.api.openapi import in_yaml
 from service.http.middleware import info_of
 from service.http.responses import JSON, public
@@ -55,9 +60,10 @@ START = """SwaggerUIBundle({
 """
 
 
-def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
-    """Add the routes to Flask. The description is built on first use, because that takes longer than the rest of a start."""
-    description = _made_once(describe)
+def mount(app: Flask, games: Mapping[str, Game], describe: Callable[[Mapping[str, Game]], dict[str, Any]]) -> None:
+    """Add the routes to Flask. The descriptions are built on first use, because that takes longer than the rest of a start."""
+    description = _made_once(partial(describe, games))
+    of_streams = _made_once(lambda: orjson.dumps(asyncapi.described(description(), games)))
     as_json = _made_once(lambda: orjson.dumps(description()))
     as_yaml = _made_once(lambda: in_yaml(description()).encode())
 
@@ -86,6 +92,7 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
 
     app.add_url_rule("/openapi.json", "openapi_json", served(as_json, JSON))
     app.add_url_rule("/openapi.yaml", "openapi_yaml", served(as_yaml, "application/yaml"))
+    app.add_url_rule("/asyncapi.json", "asyncapi_json", served(of_streams, JSON))
 
 
 def _made_once(make: Callable[[], T]) -> Callable[[], T]:

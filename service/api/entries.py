@@ -34,8 +34,7 @@ from service.api.shapes import (
     versions,
 )
 from service.api.sidelog import note_entries, note_view
-from service.api.streams import plays
-from service.api.viewing import Viewing, viewing
+from service.api.viewing import Viewing, plays, viewing
 from service.context import Service
 from service.http.following import Displaced, Follower, Round, Steps, Wake, follow
 from service.http.problems import Problem

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -20,13 +19,10 @@ from service.api.components import Components, shared
 from service.api.operations import UNCHANGED, UNGUESSABLE, Operation
 from service.api.problem_shapes import problem
 from service.api.routes import OPERATIONS
-from service.api.shapes import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, prefix, reference, schema_of, versions
+from service.api.shapes import EXAMPLES, KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, prefix, reference, schema_of, versions
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.http.responses import JSON
 from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
-
-EXAMPLES = Path(__file__).parent / "examples.json"
-"""Answers of a real run, by name. `./run openapi --play` writes them (tools/examples.py)."""
 
 TITLE = "Warledger"
 VERSION = "0.1.0"

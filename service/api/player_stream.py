@@ -23,7 +23,7 @@ from events.hearing import Told
 from events.standings import ASKED, CALLED, MADE, NEWS, OFFERED, OWN, UNFINISHED
 from record.notices import Notice, waiting
 from record.questions import TURN
-from service.api.event_shapes import NOTICE, in_stream
+from service.api.event_shapes import in_stream, player_data
 from service.api.operations import Answer, Call, Operation
 from service.api.streams import last_event, stream_response
 from service.context import Service
@@ -252,7 +252,7 @@ OPERATIONS = (
     Operation(
         "get_my_stream", "GET", "/v1/players/me/stream", "players", "Follow all your matches as server-sent events",
         get_my_stream,
-        {200: Answer("Server-sent events.", in_stream(NOTICE, "The text of the stream. The `data` of its events are notices."))},
+        {200: Answer("Server-sent events.", in_stream(player_data, "The text of the stream. The `data` of its events are notices."))},
         "First comes everything that waits for you, then an event `ready` without data, then what happens. The name of each other event "
         "is the `type` of its `data`, a `Notice`. Each notice has an identity: `match`, `version`, `index` and `type`. It comes at "
         "least once, and those of a match in order. Your own actions are not told back, except that a match has started, is over, is "

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Self
 
 from games import lifecycle, patterns
@@ -24,6 +25,9 @@ from service.http.limits import LONGEST_NAME
 from service.http.schemas import LARGEST, NAME
 from table.data import LEVELS
 from table.state import DISPUTE_NUMBER, DISPUTE_TEXT, OVERRULED, PROPOSAL
+
+EXAMPLES = Path(__file__).parent / "examples.json"
+"""Answers of a real run, by name. `./run openapi --play` writes them (tools/examples.py)."""
 
 GROWS = "x-grows"
 """In a union of answers: the member that tells the parts apart, or "". The description adds a part for unknown values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from flask import Response
@@ -11,15 +11,13 @@ from flask import Response
 from events import recall
 from events.standings import at_table
 from games import patterns
-from games.schema import Schema, unchecked
-from record.positions import Position
 from service import sight
-from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation
+from service.api.event_shapes import in_stream, match_data
+from service.api.operations import Answer, Call, Operation
 from service.api.sidelog import note_entries
-from service.api.viewing import Viewing, viewing
+from service.api.viewing import Viewing, plays, viewing
 from service.context import Service
 from service.http.following import Follower, Round, Steps, Wake, follow
-from service.http.keys import Caller
 from service.http.places import Place
 from service.http.problems import Problem
 from service.http.responses import EVENT_STREAM, empty_response, sorted_json
@@ -58,11 +56,6 @@ def stream_response(service: Service, call: Call, steps: Callable[[float, Place,
     seconds = min(call.query.get("seconds", longest), longest)
     place = service.streams.take(call.caller.id, call.environ, plays)
     return follow(response, call.environ, Follower(place, partial(steps, seconds, place)))
-
-
-def plays(newest: Position, caller: Caller) -> bool:
-    """Return True if a caller has a seat in a match that goes on. `newest`: its newest position."""
-    return caller.id is not None and not newest.ended and bool(newest.seats_of(caller.id))
 
 
 def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: bool, seconds: float, place: Place, wake: Wake) -> Steps:
@@ -133,13 +126,11 @@ def last_event(call: Call) -> int:
     return int(given)
 
 
-STREAM: Mapping[str, Schema] = {EVENT_STREAM: unchecked(TEXT_SCHEMA, "The text of the stream.").schema}
-
 OPERATIONS = (
     Operation(
         "get_stream", "GET", "/v1/matches/{match}/stream", "history", "Follow a match: entries as server-sent events", get_stream,
         {
-            200: Answer("Server-sent events.", STREAM),
+            200: Answer("Server-sent events.", in_stream(match_data, "The text of the stream.")),
             204: Answer("The match is over, and you have its last entry. Do not connect again."),
         },
         "Each event `entry` has an entry as `data`, in JSON as in `get_entries`, and its version as `id`. After the last entry comes an "

@@ -52,3 +52,8 @@ def viewing(service: Service, call: Call, newest: Position, viewer: str) -> View
     """Return the sender of a request as a viewer of a match. `newest`: its newest position."""
     game, hides = recall.rules_of(service.platform, newest), delay(newest.table) != 0
     return Viewing(service, game, newest.match, viewer, call.query["proof"], hides, call.header("Authorization"))
+
+
+def plays(newest: Position, caller: Caller) -> bool:
+    """Return True if a caller has a seat in a match that goes on. `newest`: its newest position."""
+    return caller.id is not None and not newest.ended and bool(newest.seats_of(caller.id))

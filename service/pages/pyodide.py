@@ -37,7 +37,7 @@ POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 
 _RULES = ("*.py", "RULES.md", "data.json", "picture.json")
 _CORE = (
     "__init__", "allowances", "dice", "dossiers/__init__", "dossiers/lines", "dossiers/records", "entries", "json_text", "keyed",
-    "positions", "questions", "redeciding", "rules", "thoughts", "trail",
+    "notices", "positions", "questions", "redeciding", "rules", "thoughts", "trail",
 )  # fmt: skip
 
 

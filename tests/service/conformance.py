@@ -1,4 +1,4 @@
-"""Checks an answer against the OpenAPI description: its status, media type, headers and JSON."""
+"""Checks an answer against the descriptions: its status, media type, headers and JSON, and the events of a stream."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ import jsonschema_rs
 from werkzeug.test import TestResponse
 
 from games.kernel import SHARED_REFUSALS
+from service.api import asyncapi
 from service.api.openapi import RESPONSE_HEADERS, described
 from service.http.cors import ON_ANY_ANSWER
 from service.http.problems import CODES, RETRY_AFTER
 from service.http.problems import MEDIA_TYPE as PROBLEM
+from service.http.responses import EVENT_STREAM
 from tests.conftest import ALL_GAMES
 
-HERE = "urn:warledger:openapi"
+HERE, STREAMS = "urn:warledger:openapi", "urn:warledger:asyncapi"
 EXPOSED = {*(name for name, _ in RESPONSE_HEADERS.values()), *ON_ANY_ANSWER}
 READABLE = {"Cache-Control", "Content-Length", "Content-Type"}  # by the scripts of any page (Fetch, "CORS-safelisted response-header name")
 FOR_OTHERS = {
@@ -48,13 +50,19 @@ def description() -> dict[str, Any]:
 @cache
 def documents() -> jsonschema_rs.Registry:
     """Return the description as a document that validators refer to, so that they share it."""
-    return jsonschema_rs.Registry([(HERE, description())], draft=jsonschema_rs.Draft202012)
+    return jsonschema_rs.Registry([(HERE, description()), (STREAMS, of_streams())], draft=jsonschema_rs.Draft202012)
 
 
 @cache
-def validator(pointer: str) -> jsonschema_rs.Draft202012Validator:
-    """Return a validator of the schema at a place in the description."""
-    return jsonschema_rs.Draft202012Validator({"$ref": f"{HERE}#{pointer}"}, registry=documents())
+def of_streams() -> dict[str, Any]:
+    """Return the description of the streams of the same service, as exact as the shapes are."""
+    return asyncapi.described(description(), ALL_GAMES)
+
+
+@cache
+def validator(pointer: str, document: str = HERE) -> jsonschema_rs.Draft202012Validator:
+    """Return a validator of the schema at a place in a description."""
+    return jsonschema_rs.Draft202012Validator({"$ref": f"{document}#{pointer}"}, registry=documents())
 
 
 @cache
@@ -99,10 +107,26 @@ def check(method: str, path: str, answer: TestResponse) -> None:
         assert not answer.mimetype, f"{method} {path} answers in {answer.mimetype}"
         return
     assert answer.mimetype in content, f"{method} {path} answers in {answer.mimetype}"
+    if method == "GET" and answer.mimetype == EVENT_STREAM:
+        check_stream(description()["paths"][found][verb]["operationId"], answer.text)
     if method != "HEAD" and answer.mimetype in ("application/json", PROBLEM):
         validator(f"{place}/content/{escaped(answer.mimetype)}/schema").validate(json.loads(answer.data))
         if answer.mimetype == PROBLEM:
             check_problem(f"{method} {path}", answer, content[PROBLEM]["examples"])
+
+
+def check_stream(operation: str, text: str) -> list[str]:
+    """Fail unless each event in the text of a stream is as described. Return the names of the events."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if line and not line.startswith(":"))
+        if "data" in fields:
+            data, name = json.loads(fields.pop("data")), fields["event"]
+            message = of_streams()["channels"][operation]["messages"][name]["$ref"].removeprefix("#")
+            validator(f"{message}/payload", STREAMS).validate(data)
+            validator(f"{message}/headers", STREAMS).validate(fields)
+            found.append(name)
+    return found
 
 
 def check_problem(asked: str, answer: TestResponse, examples: Container[str]) -> None:

@@ -189,7 +189,7 @@ NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
     "It counts what all processes have done; test_bidding.py has pairs of its numbers.": ("get_metrics",),
     "Actions that were refused are shown to their own seats; test_beside.py has what others get.": ("get_refusals",),
     "Files and descriptions are the same for everybody.": (
-        *("page /check", "files", "docs", "docs_asset", "openapi_json", "openapi_yaml"),
+        *("page /check", "files", "docs", "docs_asset", "openapi_json", "openapi_yaml", "asyncapi_json"),
     ),
 }
 """The routes without pairs, by the reason."""

@@ -143,7 +143,7 @@ def test_examples_of_problems_match_their_schema(description: dict[str, Any]) ->
 def examples(part: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every example within the description that is not a reference, with its name."""
     for key, inner in part.items() if isinstance(part, dict) else ():
-        if key == "examples":
+        if key == "examples" and isinstance(inner, dict):  # those of a schema are a list
             yield from ((name, one) for name, one in inner.items() if "$ref" not in one)
         else:
             yield from examples(inner)

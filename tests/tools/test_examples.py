@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from service.api.openapi import EXAMPLES
+from service.api.shapes import EXAMPLES
 from tools.examples import played, short
 
 
