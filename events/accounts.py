@@ -143,7 +143,7 @@ class Asked(NamedTuple):
     request: str
 
     def id(self, platform: Platform, kind: str) -> str:
-        """Return the id of the player (`p`) or the key (`k`) that the request creates."""
+        """Return the id of the player (`p`), the key (`k`) or the hook (`h`) that the request creates."""
         return kind + _letters(platform.signer.derived(kind, *self)[:10])
 
     def random(self, platform: Platform, *what: str) -> bytes:
@@ -155,7 +155,7 @@ def register(platform: Platform, name: str, role: str = "player", asked: Asked |
     """Create a player. Return it and its first key, which cannot be shown again. It has every scope. Raises Reused, StoreUnavailable."""
     assert role in ROLES
     now = wall_time()
-    id = _new_id("p") if asked is None else asked.id(platform, "p")
+    id = new_id("p") if asked is None else asked.id(platform, "p")
     key, text = _made(platform, id, first_key(id), _FIRST, SCOPES, now, asked and asked.random(platform, name, role))
     if platform.store.accounts.add(id, name, role, now, _stored(key)) is not Result.DONE:
         raise Reused
@@ -244,7 +244,7 @@ def add_key(
     wanted = with_reading(scopes)
     _check_scopes(wanted, granted)
     asked = None if request is None else Asked(f"{id}/{signer.key}", request)
-    new = _new_id("k") if asked is None else asked.id(platform, "k")
+    new = new_id("k") if asked is None else asked.id(platform, "k")
     key, text = _made(platform, id, new, name, wanted, wall_time(), asked and asked.random(platform, name, *wanted))
     if (made := _known(platform, id).keys.get(key.id)) is None:
         _check(platform.store.accounts.add_key(id, signer, _stored(key), MOST_KEYS), NoSuchPlayer(player=id))
@@ -357,7 +357,8 @@ def _key(id: str, text: str, hashed: str, used: str | None) -> Key:
     return Key(id, fields["name"], tuple(fields["scopes"]), fields["created"], int(used) if used else None, hashed)
 
 
-def _new_id(kind: str) -> str:
+def new_id(kind: str) -> str:
+    """Return a new id that begins with a letter: `p` for a player, `k` for a key, `h` for a hook."""
     return kind + _letters(secrets.token_bytes(10))
 
 

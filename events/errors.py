@@ -19,12 +19,17 @@ ERRORS: Mapping[str, Kind] = {
     "no_such_match": Kind(404, "No such match", "There is no match {match}."),
     "no_such_player": Kind(404, "No such player", "There is no player {player}."),
     "no_such_version": Kind(404, "No such version", "The match has the versions 1 to {last}. There is no version {version}."),
+    "no_such_delivery": Kind(404, "No such delivery", "The hook has no delivery with this id among its newest ones."),
+    "no_such_hook": Kind(404, "No such hook", "You have no hook with this id."),
     "not_in_log": Kind(404, "Not in the log", "The log does not have this: {reason}."),
     "still_seated": Kind(
         409, "Still seated", "You have seats in more than {limit} matches that have not started; {limit} of them were left. Ask again."
     ),
+    "hook_off": Kind(409, "Hook off", "The hook is turned off. Turn it on first."),
+    "too_many_hooks": Kind(409, "Too many hooks", "A player has at most {limit} hooks. Delete one first."),
     "too_many_keys": Kind(409, "Too many keys", "A player has at most {limit} keys. Revoke one first."),
     "stale": Kind(412, "Stale", "The match is at version {version}, not {expected}."),
+    "bad_hook_url": Kind(422, "Wrong address", "A hook cannot have this address: {reason}."),
     "must_be_last": Kind(
         422,
         "Must be last",
@@ -89,6 +94,26 @@ class NoSuchPlayer(PlatformError, code="no_such_player"):
 
 class NoSuchKey(PlatformError, code="no_such_key"):
     """The player has no key with that id."""
+
+
+class NoSuchHook(PlatformError, code="no_such_hook"):
+    """The player has no hook with that id."""
+
+
+class NoSuchDelivery(PlatformError, code="no_such_delivery"):
+    """The newest deliveries of a hook do not have this id."""
+
+
+class HookOff(PlatformError, code="hook_off"):
+    """The hook is turned off, so it sends nothing."""
+
+
+class TooManyHooks(PlatformError, code="too_many_hooks"):
+    """The player has the maximum number of hooks."""
+
+
+class BadHookUrl(PlatformError, code="bad_hook_url"):
+    """A hook cannot have this URL. `reason`: the end of a sentence."""
 
 
 class KeyRevoked(PlatformError, code="bad_key"):

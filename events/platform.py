@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from environs import Env, EnvError, validate
 
 from events.cache import Cache
-from events.errors import StoreRefused, StoreUnavailable
+from events.errors import BadHookUrl, StoreRefused, StoreUnavailable
+from events.hooks import addresses
 from events.keeping import embedded, memory
 from events.notary.sidelog import SideLog
 from events.notary.signer import Signer
@@ -42,7 +45,9 @@ class Settings(NamedTuple):
     Without `store_url`, the embedded servers run in the folder `data`, with `fsync`: `always`, `everysec` or `no`. A match that has not
     started is removed after `unstarted_days`. A dispute without an answer by a referee goes to an admin after `escalation_days`. The folder
     `keys` has the server's keys; the default is `keys` in `data`. New keys get the name `name`. The `witnesses` cosign the server's log.
-    `memory`: the limit of the store's memory in bytes, or 0 if it is not known here.
+    `memory`: the limit of the store's memory in bytes, or 0 if it is not known here. `hook_origins`: where hooks may lead besides public
+    addresses over HTTPS, such as `http://chat.internal:8065`. `name_servers`: who is asked for the addresses of hooks, as `host:port`; by
+    default those of the machine.
     """
 
     store_url: str = ""
@@ -58,6 +63,8 @@ class Settings(NamedTuple):
     name: str = ""
     witnesses: tuple[Witness, ...] = ()
     memory: int = 0
+    hook_origins: frozenset[str] = frozenset()
+    name_servers: tuple[str, ...] = ()
 
     @property
     def keys_folder(self) -> Path:
@@ -86,7 +93,38 @@ def settings_from_environment() -> Settings:
         name=env.str("WARLEDGER_NAME", default.name),
         witnesses=_witnesses(env),
         memory=memory.chosen(),
+        hook_origins=_hook_origins(env),
+        name_servers=_name_servers(env),
     )
+
+
+def _hook_origins(env: Env) -> frozenset[str]:
+    """Return the origins in a list such as `http://127.0.0.1:8065, https://chat.internal`. Raises environs.EnvError."""
+    items: list[str] = env.list("WARLEDGER_HOOK_ORIGINS", [])
+    found = set()
+    for item in filter(None, map(str.strip, items)):
+        try:
+            named = addresses.target(item)
+        except BadHookUrl:
+            named = None
+        if named is None or named.path != "/":
+            raise EnvError(f'Environment variable "WARLEDGER_HOOK_ORIGINS" invalid: {item!r} is not a scheme and a host')
+        found.add(named.origin)
+    return frozenset(found)
+
+
+def _name_servers(env: Env) -> tuple[str, ...]:
+    """Return the name servers in a list such as `9.9.9.9, [::1]:5353`, each with a port. Raises environs.EnvError."""
+    items: list[str] = env.list("WARLEDGER_NAME_SERVERS", [])
+    found = []
+    for item in filter(None, map(str.strip, items)):
+        parts = urlsplit(f"//{item}")
+        try:
+            address, port = ip_address(parts.hostname or ""), parts.port or 53
+        except ValueError:
+            raise EnvError(f'Environment variable "WARLEDGER_NAME_SERVERS" invalid: {item!r} is not the address of a name server') from None
+        found.append(f"{f'[{address}]' if address.version == 6 else address}:{port}")
+    return tuple(found)
 
 
 def _witnesses(env: Env) -> tuple[Witness, ...]:

@@ -11,6 +11,7 @@ import structlog
 
 from events.due import owed
 from events.errors import StoreUnavailable
+from events.hooks import subscriptions
 from events.notary.leaves import covered, still_wanted_at
 from events.platform import Platform
 from events.recall import folding
@@ -62,6 +63,7 @@ def rebuild(platform: Platform) -> Rebuilt:
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             unreadable.append(match)
     strays = platform.store.projections.remove_strays(listing)
+    subscriptions.rebuild(platform)
     misplaced = platform.store.log.misplaced()
     return Rebuilt(matches, entries, strays, tuple(sorted(unreadable)), tuple(misplaced), tuple(sorted(secretless)))
 

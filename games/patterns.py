@@ -11,6 +11,7 @@ from functools import cache
 MATCH = "m[a-z2-7]{16}"
 PLAYER = "p[a-z2-7]{16}"
 KEY = "k[a-z2-7]{16}"
+HOOK = "h[a-z2-7]{16}"
 SEAT = "[a-z][a-z0-9_]{0,31}"
 RULE = "[A-Z]{2,4}-[A-Z]{2,4}-[0-9]{2}"
 GAME = "[a-z][a-z0-9_]*"

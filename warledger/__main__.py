@@ -13,7 +13,12 @@ from pathlib import Path
 from events.modules import COMPILED, STAMP, compiled_folder, full_name, stamp, with_compiled
 
 _TEXT = (Path(__file__).parent / "commands.txt").read_text(encoding="utf-8")
-_ELSEWHERE = {"serve": full_name("service.supervisor.serve"), "worker": full_name("workers.run"), "journal": full_name("workers.journal")}
+_ELSEWHERE = {
+    "serve": full_name("service.supervisor.serve"),
+    "worker": full_name("workers.run"),
+    "hooks": full_name("workers.hooks.run"),
+    "journal": full_name("workers.journal"),
+}
 _STARTING, _SEARCHING = ("serve", "demo"), ("worker", "simulate", "tune", "analyse")  # the commands that use compiled modules
 _RUN = "./run" if full_name("") == "" else "warledger"
 _CHECKOUT = "\nTo work on Warledger"  # where the commands begin that only a checkout has

@@ -95,6 +95,16 @@ class Signer:
         """Return the signed note of a text. Raises Malformed if no note can have the text, and KeysUnfit."""
         return self.load().signing.sign(text)
 
+    def signature(self, message: bytes) -> bytes:
+        """Return the signature of a message that cannot pass for the text of a note, which ends with a line end. Raises KeysUnfit."""
+        assert not message.endswith(b"\n")
+        return self.load().signing.signature(message).signature
+
+    @property
+    def public(self) -> bytes:
+        """The public half of the newest key. Raises KeysUnfit."""
+        return self.load().signing.verifier.public
+
     def derived(self, *about: str) -> bytes:
         """Return 32 bytes derived from these words and the newest key. Nobody can know them without the key. Raises KeysUnfit."""
         return self.load().signing.derived(json.dumps(about).encode())

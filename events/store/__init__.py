@@ -1,8 +1,8 @@
 """Store everything in Redis. No other code sends commands to it.
 
-`log` is the only access to the streams of matches. The append script keeps `lists` and `due`. `projections` has everything that is derived
-from the logs. `accounts` has the players, `sidelog` the side logs of matches, `pulses` the running processes, and `server_logs` the Merkle
-log of the whole server. `removal` removes matches that never started.
+`log` is the only access to the streams of matches. The append script keeps `lists`, `due` and `hooks`. `projections` has everything that is
+derived from the logs. `accounts` has the players, `sidelog` the side logs of matches, `pulses` the running processes, and `server_logs` the
+Merkle log of the whole server. `removal` removes matches that never started.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from events.store.accounts import Accounts
 from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.heads import Head, heads
+from events.store.hooks import HookIndex
 from events.store.keys import Keys
 from events.store.library import FORMAT, other_format, script
 from events.store.lists import Lists
@@ -47,6 +48,7 @@ class Store:
         self.log: Log = RedisLog(client, self.keys)
         self.lists = Lists(client, self.keys)
         self.due = DueIndex(client, self.keys)
+        self.hooks = HookIndex(client, self.keys)
         self.projections = Projections(client, self.keys)
         self.accounts = Accounts(client)
         self.removal = Removal(client, self.keys)

@@ -1,8 +1,9 @@
 """Store players and the hashes of their keys. This is source data: it is not derived from anything.
 
 A player is one hash with `name`, `role`, `created`, `revision` (how often the name changed), and three fields for each key: `key:<id>`
-(JSON), `hash:<id>` and `used:<id>` (a day). `revoked` has the ids of the last hundred revoked keys. A deleted player keeps only `deleted`
-and `revision`.
+(JSON), `hash:<id>` and `used:<id>` (a day). Each hook is a field `hook:<id>` (JSON), and `hooks` counts their changes. `revoked` has the
+ids of the last hundred revoked keys and deleted hooks. A deleted player keeps only `deleted`, `revision` and `hooks`. What a hook has sent
+lately is a hash of its own, `{players}:l:<player>:<hook>`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ _ADD_KEY = script("add_key")
 _ROTATE = script("rotate_key")
 _REVOKE = script("revoke_key")
 _NOTE_USE = script("note_use")
+_PUT_HOOK = script("put_hook")
+_DELETE_HOOK = script("delete_hook")
+_NOTE_DELIVERY = script("note_delivery")
+_TOLD = script("told")
+
+_UNTOLD = "{players}:untold"
 
 
 class Result(IntEnum):
@@ -102,6 +109,38 @@ class Accounts:
     def note_use(self, id: str, key: Signer, day: int) -> Result:
         """Record the day on which a key was last used, in days since 1970."""
         return Result(self._client.run(_NOTE_USE, [_player(id)], [*key, day]))
+
+    def put_hook(self, id: str, signer: Signer, hook: str, before: str, after: str, most: int) -> Result:
+        """Give a player a hook, up to `most`, or change it. REUSED: it is not as it was `before`, or another hook has or had its id."""
+        return Result(self._client.run(_PUT_HOOK, [_player(id)], [*signer, hook, before, after, most]))
+
+    def delete_hook(self, id: str, signer: Signer, hook: str) -> Result:
+        """Delete a hook with its deliveries."""
+        return Result(self._client.run(_DELETE_HOOK, [_player(id)], [*signer, hook]))
+
+    def note_delivery(self, id: str, hook: str, delivery: bytes, most: int, arrived: int | None) -> bool:
+        """Note a delivery of a hook; the newest `most` are kept. `arrived`: the moment, if it did. Return False if the hook is deleted."""
+        moment = "" if arrived is None else arrived
+        return bool(self._client.run(_NOTE_DELIVERY, [_player(id)], [hook, delivery, most, moment]))
+
+    def deliveries(self, id: str, hook: str) -> dict[str, bytes]:
+        """Return the deliveries of a hook, by their places in a ring, with `number`, how many there were, and `arrived`, when the last
+        arrived."""
+        return {name.decode(): value for name, value in self._client.ask("HGETALL", f"{{players}}:l:{id}:{hook}").items()}
+
+    def untold(self, limit: int) -> list[str]:
+        """Return some players whose hooks have changed, while a partition may not know it."""
+        return [id.decode() for id in self._client.ask("ZRANGE", _UNTOLD, 0, limit - 1)]
+
+    def told(self, id: str, changes: int) -> None:
+        """Note that every partition knows the hooks of a player after so many changes, unless they have changed since."""
+        self._client.run(_TOLD, [_player(id)], [changes])
+
+    def with_hooks(self) -> Iterator[str]:
+        """Yield each player who has or had hooks. Some may come twice."""
+        for key in self._client.keys(_player("*")):
+            if self._client.ask("HEXISTS", key, "hooks"):
+                yield key.removeprefix(_player(""))
 
     def changed(self, patience: float) -> Iterator[str | Lost | None]:
         """Yield the id of each player whose name, role or keys changed, and None after each `patience` seconds of silence.

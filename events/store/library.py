@@ -20,7 +20,7 @@ FORMAT = 1  # of everything in the store; data of another format is refused
 FAMILY = "warledger_"
 SHARED = "shared"  # not a function, but the code that the functions share
 
-_PLAYER, _BEGUN = "~{players}:p:*", "~{store}:begun"
+_PLAYER, _DELIVERIES, _UNTOLD, _BEGUN = "~{players}:p:*", "~{players}:l:*", "~{players}:untold", "~{store}:begun"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
 _SERVER_LOG = "~{log}:*"
 
@@ -36,12 +36,12 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 WRITES: Mapping[str, str] = {
     "XADD": f"{_of_matches('s:*')} {_SERVER_LOG}",
     "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
-    "HSET": f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*')} {_PLAYER} {_PROCESSES} {_SERVER_LOG}",
-    "HDEL": f"{_of_matches('d:*', 'f:*')} {_PLAYER} {_PROCESSES}",
-    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused')} {_OUTAGES}",
-    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused')} {_OUTAGES}",
-    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER}",
-    "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
+    "HSET": f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors')} {_PLAYER} {_DELIVERIES} {_PROCESSES} {_SERVER_LOG}",
+    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_PROCESSES}",
+    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_OUTAGES}",
+    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_OUTAGES}",
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER} {_DELIVERIES}",
+    "PUBLISH": f"{_of_matches('heads', 'hooks', sign='&')} &{{players}}:changed",
 }
 
 # The rights of the service. It may read everything. No command here disturbs another connection or reveals the names of commands.
@@ -53,7 +53,7 @@ RIGHTS = (
 
 # A server whose memory is full refuses every function that writes, except those that free memory. The function RESERVE has a second name
 # under which it is not refused, for players who resign or leave.
-FREEING = frozenset(("delete_player", "remove", "remove_unstarted", "revoke_key"))
+FREEING = frozenset(("delete_hook", "delete_player", "remove", "remove_unstarted", "revoke_key"))
 RESERVE = "append"
 
 _MARK = f"# Warledger, data of format {FORMAT}"

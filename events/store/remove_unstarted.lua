@@ -14,8 +14,7 @@ if head > 0 then
   local last = cjson.decode(redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1][2][2])
   local until_ms = first.events[1].expires or first.at + whole(ARGV[2], 0)
   if last.events[1].type == 'match_closed' then until_ms = math.min(until_ms, last.at + whole(ARGV[3], 0)) end
-  local clock = redis.call('TIME')
-  local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+  local now = now_ms()
   if now < until_ms or now < first.at + 3600000 then return 0 end  -- an hour at least, whatever the entry says
   local after = '-'
   repeat

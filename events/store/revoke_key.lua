@@ -4,9 +4,7 @@
 local id = player_of(KEYS[1])
 if redis.call('HEXISTS', KEYS[1], 'hash:' .. ARGV[3]) == 0 then return 0 end
 if not may_ask(KEYS[1], ARGV[1], ARGV[2]) then return -1 end
--- Keep the last hundred revoked ids, so that a repeated request does not make its key again.
-local revoked = ARGV[3] .. ' ' .. (redis.call('HGET', KEYS[1], 'revoked') or '')
-redis.call('HSET', KEYS[1], 'revoked', string.sub(revoked, 1, 100 * (#ARGV[3] + 1)))
+note_revoked(KEYS[1], ARGV[3])
 redis.call('HDEL', KEYS[1], 'key:' .. ARGV[3], 'hash:' .. ARGV[3], 'used:' .. ARGV[3])
 redis.call('PUBLISH', '{players}:changed', id)
 return 1

@@ -30,6 +30,12 @@ local function check_moments(moments)
   end
 end
 
+-- Return the time of this server in ms since 1970.
+local function now_ms()
+  local clock = redis.call('TIME')
+  return tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+end
+
 -- Set the moment of a member of an index; null removes it.
 local function set_moment(index, member, moment)
   if moment == cjson.null then redis.call('ZREM', index, member) else redis.call('ZADD', index, moment, member) end
@@ -69,4 +75,36 @@ local function server_log_of(key, name)
   local start = string.match(key, '^({log}:%x+:)' .. name .. '$')
   if not start then error({err = 'ERR not a key of the log of the server'}) end
   return start
+end
+
+-- Raise an error unless this can be the id of a hook.
+local function check_hook(id)
+  if not string.match(id, '^h[a-z2-7]+$') then error({err = 'ERR not the id of a hook'}) end
+end
+
+-- Return the key of the deliveries of a hook.
+local function deliveries_of(player, hook)
+  return '{players}:l:' .. player .. ':' .. hook
+end
+
+local UNTOLD = '{players}:untold'  -- sorted set of the players whose hooks have changed, while a partition may not know it
+
+-- Note that the hooks of a player have changed, and that the partitions do not know it yet.
+local function change_hooks(player)
+  redis.call('HSET', player, 'hooks', string.format('%d', tonumber(redis.call('HGET', player, 'hooks') or '0') + 1))
+  redis.call('ZADD', UNTOLD, 0, player_of(player))
+end
+
+-- Keep the last hundred ids of revoked keys and deleted hooks, so that a repeated request does not make one of them again.
+local function note_revoked(player, id)
+  local revoked = id .. ' ' .. (redis.call('HGET', player, 'revoked') or '')
+  redis.call('HSET', player, 'revoked', string.sub(revoked, 1, 100 * (#id + 1)))
+end
+
+-- Let something be due for a hook, with the version of the match after which it begins. Return false if it is due already.
+-- The index of hooks goes by the clock of this server, so that it does not matter which worker asks.
+local function add_hook(of_partition, item, version)
+  if redis.call('ZADD', of_partition .. 'hooks', 'NX', now_ms(), item) == 0 then return false end
+  redis.call('HSET', of_partition .. 'cursors', item, string.format('%d 0 0', version))
+  return true
 end

@@ -39,7 +39,12 @@ workers = Gauge("warledger_workers", "Workers for a kind of work; -1 if the queu
 oldest_due = Gauge("warledger_oldest_due_seconds", "Seconds since the oldest due step became due.")
 due = Gauge("warledger_due", "Due steps of the system and of AI seats.")
 overdue = Gauge("warledger_overdue", "Steps that have been due for more than two seconds.")
+hook_messages = Counter(
+    "warledger_hook_messages", "Webhooks sent, by result: `arrived`, `refused` by the receiver, or why there was no answer.", ["result"]
+)
+hooks_due = Gauge("warledger_hooks_due", "Matches of which a hook has something to send, now or later.")
 OF_THE_MOMENT = (
+    "warledger_hooks_due",
     "warledger_queue_depth",
     "warledger_workers",
     "warledger_oldest_due_seconds",
@@ -58,6 +63,11 @@ owed_seconds = Histogram(
     "Seconds from when a step became due until its append, by kind.",
     ["kind"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 100),
+)
+hook_seconds = Histogram(
+    "warledger_hook_seconds",
+    "Seconds that a receiver of webhooks took to answer, or until it was given up.",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 search_seconds = Histogram(
     "warledger_search_seconds",

@@ -106,6 +106,7 @@ def _measure_queues(platform: Platform) -> None:
     now = platform.clock.now()
     counts = platform.store.due.counts(now - OVERDUE_MS)
     metrics.due.set(counts.all)
+    metrics.hooks_due.set(platform.store.hooks.size())
     metrics.overdue.set(counts.before)
     oldest = min(platform.store.due.earliest(now, 1).values(), default=now)
     metrics.oldest_due.set((now - oldest) / 1000)

@@ -19,10 +19,10 @@ from service.api.components import Components, shared
 from service.api.operations import UNCHANGED, UNGUESSABLE, Operation
 from service.api.problem_shapes import problem
 from service.api.routes import OPERATIONS
-from service.api.shapes import EXAMPLES, KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, prefix, reference, schema_of, versions
+from service.api.shapes import EXAMPLES, HOOK_ID, KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, prefix, reference, schema_of, versions
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.http.responses import JSON
-from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
+from service.http.schemas import HookBody, HookChangeBody, HookRotationBody, KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
 
 TITLE = "Warledger"
 VERSION = "0.1.0"
@@ -47,6 +47,8 @@ ID_SCHEMAS: Mapping[str, Schema] = {
     "match": MATCH_ID.schema,
     "player": PLAYER_ID.schema,
     "key": KEY_ID.schema,
+    "hook": HOOK_ID.schema,
+    "delivery": text("^[a-z0-9_-]{1,100}$").schema,
     "seat": SEAT.schema,
     "version": versions("A version.").schema,
     "dispute": whole(1, 999).schema,
@@ -59,6 +61,8 @@ ID_DESCRIPTIONS = {
     "match": "A match's id.",
     "player": "A player's id.",
     "key": "A key's id, which is part of its text.",
+    "hook": "A webhook's id.",
+    "delivery": "The id of a message.",
     "game": "A game's id.",
     "seat": "A seat.",
     "version": "A version of the match.",
@@ -144,6 +148,7 @@ FACTS_OF: Mapping[str, Mapping[str, Any]] = {
 
 TAGS = {
     "players": "Players and their keys.",
+    "hooks": "Webhooks: what happens in matches, sent to an address of yours.",
     "games": "The games, their rules and their JSON Schemas.",
     "matches": "Create, find and join matches.",
     "play": "Play: the state of a match, the choices of a seat, and actions.",
@@ -180,6 +185,9 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         ("NameRequest", NameBody),
         ("RoleRequest", RoleBody),
         ("KeyRequest", KeyBody),
+        ("HookRequest", HookBody),
+        ("HookChangeRequest", HookChangeBody),
+        ("HookRotationRequest", HookRotationBody),
         ("SeatRequestBody", SeatBody),
     ):
         components.found[name] = components.request({"description": body.__doc__, **converter.schema2jsonschema(body())})

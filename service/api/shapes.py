@@ -144,6 +144,7 @@ ANY_TEXT = text()
 SEAT = text(patterns.anchored(patterns.SEAT), "A seat of the match's game.")
 MATCH_ID = text(patterns.anchored(patterns.MATCH), "The id of the match.")
 PLAYER_ID = text(patterns.anchored(patterns.PLAYER), "The id of a player.")
+HOOK_ID = text(patterns.anchored(patterns.HOOK), "The id of a webhook.")
 KEY_ID = text(patterns.anchored(patterns.KEY), "The id of a key.")
 GAME_ID = text(about="The id of the game.")
 DIGEST = text(patterns.anchored(patterns.DIGEST), "A SHA-256, in hex.")
@@ -194,6 +195,7 @@ COMMON = {
     "MatchId": MATCH_ID,
     "PlayerId": PLAYER_ID,
     "KeyId": KEY_ID,
+    "HookId": HOOK_ID,
     "Digest": DIGEST,
     "ContentHash": CONTENT_HASH,
     "DisputeNumber": DISPUTE_NUMBER,

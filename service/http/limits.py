@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from events.hooks.deliveries import KEPT
+from events.hooks.pace import MESSAGES, MESSAGES_SECONDS
+from events.hooks.subscriptions import MOST_HOOKS
 from events.lists import LONGEST_PAGE
 from events.play import LONGEST_LIST
 
@@ -18,7 +21,7 @@ LONGEST_READ = 1000
 LONGEST_REPLAY = 100
 SCOPES = ("player", "address", "prefix", "process", "request")
 CPU = "milliseconds of CPU time"
-UNITS = ("requests", CPU, "players", "matches", "streams", "bytes", "characters", "actions", "entries", "frames")
+UNITS = ("requests", CPU, "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames")
 
 
 class Limit(NamedTuple):
@@ -89,6 +92,14 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("practice_matches", "player", 100, None, "matches", "Unfinished practice matches that the player has created."),
     Limit("forks", "player", 300, 3600, "matches", "New practice matches of a player."),
+    Limit("hooks", "player", MOST_HOOKS, None, "hooks", "Webhooks of a player.", fixed=True),
+    Limit("new_hooks", "address", 200, 3600, "hooks", "New webhooks of players at an address."),
+    Limit("hook_calls", "player", 300, 3600, "requests", "Test messages of webhooks, and messages to send again."),
+    Limit(
+        "hook_messages", "player", MESSAGES, MESSAGES_SECONDS, "messages", "Messages of the webhooks of a player. More of them wait.",
+        fixed=True,
+    ),
+    Limit("hook_deliveries", "player", KEPT, None, "messages", "Deliveries of a webhook that are listed, the newest.", fixed=True),
     Limit("streams", "process", 4096, None, "streams", "Open streams and long polls.", field="streams"),
     Limit("streams_per_key", "player", 128, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
     Limit("streams_per_address", "address", 1024, None, "streams", "Open streams and long polls.", field="streams_per_address"),

@@ -11,11 +11,15 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
 from events.accounts import ROLES, SCOPES
+from events.hooks.addresses import LONGEST as LONGEST_URL
+from events.hooks.subscriptions import OVERLAP, PLAYER
+from events.hooks.subscriptions import ROLES as HOOK_ROLES
 from events.lists import LONGEST_PAGE
 from events.notary.server_log import PAGE as LEAVES
 from events.store.queue.studies import ANALYSTS
 from games import patterns
 from games.picture import THEMES
+from record.notices import KINDS
 from service.http import names
 from service.http.limits import LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
 from table.data import LEVELS
@@ -182,6 +186,64 @@ class KeyBody(Schema):
         metadata={
             "description": "What the key may do. `play` and `referee` include `read`. A key can only create keys with scopes that it has."
         },
+    )
+
+
+def _kinds(required: bool) -> fields.List:
+    """Return the field of the kinds of events that a hook sends."""
+    metadata = {"description": "The kinds of events that it sends."}
+    return fields.List(Text(validate=validate.OneOf(KINDS)), required=required, validate=validate.Length(1, len(KINDS)), metadata=metadata)
+
+
+_URL = {"description": "Where it sends them: `https://` and a public host. The server may permit other hosts."}
+
+
+class HookBody(Schema):
+    """A new webhook."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    url = Text(required=True, validate=validate.Length(1, LONGEST_URL), metadata=_URL)
+    kinds = _kinds(required=True)
+    role = Text(
+        load_default=PLAYER,
+        validate=validate.OneOf(HOOK_ROLES),
+        metadata={
+            "description": "`player`: what you are told. `organiser`: what is told in matches that you created, as far as you may know it."
+        },
+    )
+    match = Text(validate=Pattern(patterns.MATCH, error="The id of a match."), metadata={"description": "Only events of this match."})
+
+
+class HookChangeBody(Schema):
+    """What a webhook is to have."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    url = Text(validate=validate.Length(1, LONGEST_URL), metadata=_URL)
+    kinds = _kinds(required=False)
+    on = Flag(metadata={"description": "Whether it sends anything. What happens while it is off is never sent."})
+
+
+class HookRotationBody(Schema):
+    """How a webhook gets another secret."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    overlap = fields.Integer(
+        strict=True,
+        load_default=OVERLAP,
+        validate=validate.Range(0, OVERLAP),
+        metadata={"description": "For so many seconds the old secret signs, too."},
     )
 
 

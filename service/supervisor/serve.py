@@ -45,7 +45,7 @@ GRACE = 1.8  # seconds for the web and the workers to end
 LAST_GRACE = 0.8  # seconds for the store and the queue, after them
 TICKS = (0.1, 1.0)  # the least and the most seconds between two looks, unless a signal comes earlier
 POLL = 0.05
-WEB, WORKER, JOURNAL = map(full_name, ("service.supervisor.web", "workers.run", "workers.journal"))
+WEB, WORKER, HOOKS, JOURNAL = map(full_name, ("service.supervisor.web", "workers.run", "workers.hooks.run", "workers.journal"))
 
 
 class Unable(Exception):
@@ -98,8 +98,11 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000); 0 takes a free one")
     parser.add_argument("--web", type=int, default=2, help="processes that answer HTTP (2)")
-    parser.add_argument("--workers", type=int, default=2, help="processes for quick work; one more is for the system's steps (2)")
+    parser.add_argument(
+        "--workers", type=int, default=2, help="processes for quick work, one more for the system's steps (2); 0: no others either"
+    )
     parser.add_argument("--search", type=int, default=1, help="processes for the AI levels that search (1)")
+    parser.add_argument("--hooks", type=int, default=1, help="processes that send webhooks (1)")
     parser.add_argument(
         "--queues",
         type=queue_list,
@@ -110,8 +113,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("WARLEDGER_DATA", "data")), help="folder of the data (./data)")
     parser.add_argument("--verbose", action="store_true", help="show the logs here instead of keeping them in the data folder")
     options = parser.parse_args(arguments)
-    if options.web < 1 or options.workers < 0 or options.search < 1 or not 0 <= options.port <= 65_535:
-        parser.error("--web and --search are at least 1, --workers at least 0, --port is 0 to 65535")
+    if options.web < 1 or min(options.workers, options.hooks) < 0 or options.search < 1 or not 0 <= options.port <= 65_535:
+        parser.error("--web and --search are at least 1, --workers and --hooks at least 0, --port is 0 to 65535")
     options.data = options.data.resolve()
     options.queues = options.queues or queues_of(options.workers, options.search)
     return options
@@ -166,8 +169,9 @@ def run(
         start(each)
     webs = web_children(options.host, port, options.web, environment, logs)
     children += [*webs, *worker_children(options.queues, environment, logs)]
+    children += [child(f"hooks-{number}", HOOKS, (), environment, logs) for number in range(1, options.hooks + 1) if options.workers]
     if FORKS:
-        prepare([WEB, WORKER, JOURNAL])
+        prepare([WEB, WORKER, HOOKS, JOURNAL])
     if stop.is_set():
         return
     for each in children:

@@ -1,0 +1,138 @@
+"""Messages: what a hook sends for a match. They follow from the log alone, so they are the same whenever they are sent."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from cachetools import LRUCache
+from standardwebhooks import Webhook
+
+from events import recall
+from events.errors import NoMatch
+from events.hooks import subscriptions
+from events.hooks.subscriptions import ORGANISER, Hook
+from events.platform import Platform
+from games import patterns
+from record.entries import Entry, canonical, parse
+from record.notices import Notice, notices
+from record.positions import Position, follow
+
+TEST = "test"
+PAGE = 100  # entries to look at in one step
+REMEMBERED = 256  # matches whose position a worker remembers
+
+_ID = re.compile(f"(?P<where>{patterns.MATCH})-(?P<version>[0-9]+)-(?P<index>[0-9]+)-(?P<kind>[a-z_]+)|test-(?P<moment>[0-9]+)")
+
+
+class Message(NamedTuple):
+    """A message. `id`: the same whenever it is sent again. `about`: match, version and place of the notice; None for a test.
+
+    `entry`: the version of the entry that tells it. It is shown to nobody, since a player may not know how far a match has got.
+    """
+
+    id: str
+    kind: str
+    about: tuple[str, int, int] | None
+    entry: int
+    body: bytes
+
+
+class Reader:
+    """Reads what hooks have to send. The threads of a process share it. It remembers positions, since matches go on where they were."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._known: LRUCache[str, Position] = LRUCache(REMEMBERED)
+
+    def after(self, player: str, hook: Hook, match: str, version: int) -> tuple[list[Message], int, bool]:
+        """Return the messages of the next entries after a version, up to which version these entries go, and whether that is the head.
+
+        Raises NoMatch, StoreUnavailable.
+        """
+        found: list[Message] = []
+        reached = version
+        for entry, told in self._told(match, version):
+            reached = entry.version
+            found += [_message(hook, notice, entry.version) for notice in told if _is_for(notice, player, hook)]
+        return found, reached, reached - version < PAGE
+
+    def again(self, player: str, hook: Hook, id: str, entry: int) -> Message | None:
+        """Return the message with an id, as `entry` told it, or None if it is not the player's. `id`: as `Message.id`.
+
+        Raises NoMatch, StoreUnavailable.
+        """
+        parts = _ID.fullmatch(id.removesuffix(f"-{hook.id}"))
+        if parts is None:
+            return None
+        if parts["moment"] is not None:
+            return tested(hook, int(parts["moment"]))
+        for _, told in self._told(parts["where"], entry - 1, 1):
+            for notice in told:
+                message = _message(hook, notice, entry)
+                if message.id == id and _is_for(notice, player, hook):
+                    return message
+        return None
+
+    def _told(self, match: str, version: int, most: int = PAGE) -> Iterator[tuple[Entry, Sequence[Notice]]]:
+        """Yield the next entries after a version, each with what it tells."""
+        raws = self._platform.store.log.read(match, version, most)
+        if not raws and not version:
+            raise NoMatch(match=match)
+        position = self._position(match, version) if raws and version else None
+        for entry in map(parse, raws):
+            before = position
+            id, revision = (entry.events[0]["game"], entry.revision) if before is None else (before.game, before.revision)
+            position = follow(recall.folding(self._platform, id, revision), before, entry)
+            yield entry, notices(before, entry, position)
+        if position is not None:
+            self._known[match] = position
+
+    def _position(self, match: str, version: int) -> Position:
+        known = self._known.get(match)
+        return known if known is not None and known.version == version else recall.state_at(self._platform, match, version)
+
+
+def tested(hook: Hook, moment: int) -> Message:
+    """Return a test message of a hook. `moment`: when it was asked for (ms since 1970)."""
+    return Message(f"{TEST}-{moment}-{hook.id}", TEST, None, 0, _body(TEST, moment, {"type": TEST, "at": moment, "hook": hook.id}))
+
+
+def headers(platform: Platform, player: str, hook: Hook, message: Message, now: int) -> list[tuple[bytes, bytes]]:
+    """Return the headers of Standard Webhooks for a message that is sent at a moment (ms since 1970): a signature (v1) by each valid secret
+    of the hook, and one by the server (v1a). Raises KeysUnfit, StoreUnavailable."""
+    moment = datetime.fromtimestamp(now // 1000, UTC)
+    text = message.body.decode()
+    signed = [Webhook(secret).sign(message.id, moment, text) for secret in subscriptions.valid_secrets(platform, player, hook, now)]
+    by_server = platform.signer.signature(f"{message.id}.{now // 1000}.{text}".encode())
+    signed.append(f"v1a,{base64.b64encode(by_server).decode()}")
+    return [
+        (b"webhook-id", message.id.encode()),
+        (b"webhook-timestamp", str(now // 1000).encode()),
+        (b"webhook-signature", " ".join(signed).encode()),
+    ]
+
+
+def public_key(platform: Platform) -> str:
+    """Return the key that checks the server's signatures (v1a), in the form of Standard Webhooks. Raises KeysUnfit."""
+    return f"whpk_{base64.b64encode(platform.signer.public).decode()}"
+
+
+def _is_for(notice: Notice, player: str, hook: Hook) -> bool:
+    """Return True if a hook sends a notice."""
+    told = notice.organiser == player if hook.role == ORGANISER else player in notice.to
+    return told and notice.kind in hook.kinds and hook.match in (None, notice.match)
+
+
+def _message(hook: Hook, notice: Notice, entry: int) -> Message:
+    id = f"{notice.id.replace('.', '-')}-{hook.id}"  # the signature has points between its parts
+    return Message(id, notice.kind, (notice.match, notice.version, notice.place), entry, _body(notice.kind, notice.at, notice.body))
+
+
+def _body(kind: str, at: int, data: dict[str, Any]) -> bytes:
+    """Return the body of a message: its kind, its moment (ms since 1970) and the event, in canonical JSON."""
+    moment = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return canonical({"type": kind, "timestamp": moment, "data": data})
