@@ -8,7 +8,7 @@ import orjson
 
 from events.errors import HookOff, NoSuchDelivery
 from events.hooks import subscriptions
-from events.hooks.messages import Message, tested
+from events.hooks.messages import Message, trial
 from events.hooks.subscriptions import Hook
 from events.platform import Platform
 from events.timing.clock import wall_time
@@ -89,7 +89,7 @@ def send_again(platform: Platform, player: str, hook: str, id: str) -> None:
 
 def send_test(platform: Platform, player: str, hook: str) -> Message:
     """Let a hook send a test, and return it. Raises NoSuchHook, HookOff, StoreUnavailable."""
-    message = tested(subscriptions.get(platform, player, hook), wall_time())
+    message = trial(subscriptions.get(platform, player, hook), wall_time())
     _call(platform, player, hook, hook, f"{message.id}-0")
     return message
 

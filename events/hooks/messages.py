@@ -69,7 +69,7 @@ class Reader:
         if parts is None:
             return None
         if parts["moment"] is not None:
-            return tested(hook, int(parts["moment"]))
+            return trial(hook, int(parts["moment"]))
         for _, told in self._told(parts["where"], entry - 1, 1):
             for notice in told:
                 message = _message(hook, notice, entry)
@@ -96,7 +96,7 @@ class Reader:
         return known if known is not None and known.version == version else recall.state_at(self._platform, match, version)
 
 
-def tested(hook: Hook, moment: int) -> Message:
+def trial(hook: Hook, moment: int) -> Message:
     """Return a test message of a hook. `moment`: when it was asked for (ms since 1970)."""
     return Message(f"{TEST}-{moment}-{hook.id}", TEST, None, 0, _body(TEST, moment, {"type": TEST, "at": moment, "hook": hook.id}))
 

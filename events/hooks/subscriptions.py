@@ -183,11 +183,10 @@ def valid_secrets(platform: Platform, player: str, hook: Hook, now: int) -> list
     return [secret_of(platform, player, hook, number) for number in numbers]
 
 
-def tell(platform: Platform, player: str) -> None:
-    """Make the hooks of a player known to every partition. Raises StoreUnavailable."""
+def tell(platform: Platform, player: str, anew: bool = False) -> None:
+    """Make the hooks of a player known to every partition. `anew`: whatever it knows. Raises StoreUnavailable."""
     found = hooks_of(platform, player)
-    known = "".join(f" {hook.id}" + (f":{hook.match}" if hook.match else "") for hook in found.by_id.values() if hook.on)
-    platform.store.hooks.tell(player, found.changes, known)
+    platform.store.hooks.tell(player, found.changes, "".join(map(_known, found.by_id.values())), anew)
     platform.store.accounts.told(player, found.changes)
 
 
@@ -202,8 +201,13 @@ def tell_all(platform: Platform) -> int:
 def rebuild(platform: Platform) -> None:
     """Derive anew which hooks the partitions know, and the index of what they have to send. Raises StoreUnavailable."""
     for player in {*platform.store.hooks.told(), *platform.store.accounts.with_hooks()}:
-        tell(platform, player)
+        tell(platform, player, anew=True)
     platform.store.hooks.mend()
+
+
+def _known(hook: Hook) -> str:
+    """Return what a partition must know of a hook."""
+    return f" {'*' if hook.role == ORGANISER else ''}{hook.id}{f':{hook.match}' if hook.match else ''}" if hook.on else ""
 
 
 def _put(platform: Platform, player: str, signer: Signer, before: Hook, after: Hook) -> bool:

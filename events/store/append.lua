@@ -70,13 +70,15 @@ if secret then redis.call('SET', of_partition .. 'x' .. of_match, secret, 'NX') 
 if leaf then redis.call('ZADD', of_partition .. 'pending', 'LT', leaf, match) end
 for name, moment in pairs(indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
 for member, moment in pairs(due) do set_moment(of_partition .. 'due', member, moment) end
-local players = {}
-for player in string.gmatch(tell, '%w+') do players[#players + 1] = player end
+local stars, players = {}, {}
+for star, player in string.gmatch(tell, '(%*?)(%w+)') do stars[#stars + 1], players[#players + 1] = star, player end
 if players[1] then  -- their hooks, if they have any, have something to send
   local added = false
   for place, hooks in ipairs(redis.call('HMGET', of_partition .. 'hooked', unpack(players))) do
-    for hook, only in string.gmatch(hooks or '', ' (h%w+):?(%w*)') do
-      if only == '' or only == match then added = add_hook(of_partition, match .. '|' .. players[place] .. '/' .. hook, expected) or added end
+    for star, hook, only in string.gmatch(hooks or '', ' (%*?)(h%w+):?(%w*)') do
+      if star == stars[place] and (only == '' or only == match) then
+        added = add_hook(of_partition, match .. '|' .. players[place] .. '/' .. hook, expected) or added
+      end
     end
   end
   if added then redis.call('PUBLISH', of_partition .. 'hooks', match) end

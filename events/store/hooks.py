@@ -82,10 +82,13 @@ class HookIndex(OfMatches):
         """Let a hook send one message. `where`: the match, or what else names the partition. Return False if it is due already."""
         return bool(self._client.run(_CALL, [self._keys.stream(where)], [target]))
 
-    def tell(self, player: str, changes: int, hooks: str) -> None:
-        """Tell every partition the hooks of a player after so many changes: ` id` or ` id:match` for each."""
+    def tell(self, player: str, changes: int, hooks: str, anew: bool = False) -> None:
+        """Tell every partition the hooks of a player after so many changes: ` id` or ` id:match` for each, ` *id` for an organiser's.
+
+        A partition that knows of more changes keeps what it knows, unless it is to be told `anew`.
+        """
         for tag in self._keys.tags():
-            self._client.run(_HOOKED, [f"{tag}:hooked"], [player, changes, hooks])
+            self._client.run(_HOOKED, [f"{tag}:hooked"], [player, changes, hooks, "anew" if anew else ""])
 
     def told(self) -> set[str]:
         """Return each player of whom a partition knows hooks."""

@@ -54,7 +54,7 @@ class Poster:
         except (TimeoutError, httpcore.TimeoutException):
             failure = TIME
         except httpcore.NetworkError as reason:
-            failure = CERTIFICATE if isinstance(reason.__cause__, ssl.SSLError) else CONNECTION
+            failure = CERTIFICATE if _is_about_certificates(reason) else CONNECTION
         except httpcore.ProtocolError:
             failure = ANSWER
         ms = round((time.monotonic() - began) * 1000)
@@ -86,6 +86,11 @@ _HEADERS = [
     (b"Accept-Encoding", b"identity"),
 ]
 _TIMEOUTS = {"connect": CONNECT_SECONDS, "read": SECONDS, "write": SECONDS, "pool": SECONDS}
+
+
+def _is_about_certificates(reason: BaseException | None) -> bool:
+    """Return True if an error comes from TLS."""
+    return reason is not None and (isinstance(reason, ssl.SSLError) or _is_about_certificates(reason.__cause__ or reason.__context__))
 
 
 def _pause(headers: Headers) -> int:

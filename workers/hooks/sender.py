@@ -35,7 +35,7 @@ from workers.hooks.posting import LONGEST_PAUSE, SECONDS, Poster
 
 MOST = 256  # things under way at the same time
 STEP_SECONDS = 20.0  # after which no other message of the same match and hook begins
-LEASE_MS = round((STEP_SECONDS + SECONDS) * 2000)
+LEASE_MS = round(SECONDS * 2000)  # it is renewed after each message
 LONGEST_MS = 1000 * max(*DELAYS, LONGEST_PAUSE) + LEASE_MS  # nothing is put off for longer
 IDLE = 1.0  # seconds between two looks
 TELL_SECONDS = 5.0  # between two looks for changes of hooks that were cut short
@@ -166,8 +166,8 @@ class Sender:
                     return
                 is_first = False
                 await self._arrived(hook)
-                if later is None or later.entry != message.entry:
-                    unsent = await self._move(unsent, Cursor(message.entry), LEASE_MS / 1000)
+                is_whole = later is None or later.entry != message.entry
+                unsent = await self._move(unsent, Cursor(message.entry if is_whole else unsent.cursor.version), LEASE_MS / 1000)
             if at_head:
                 await self._in_thread(self._platform.store.hooks.finish, unsent, reached)
                 return
