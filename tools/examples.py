@@ -24,6 +24,7 @@ from flask.testing import FlaskClient
 
 from events import recall
 from events.due import ANALYSIS, HINT, KINDS
+from events.hooks import deliveries, messages, subscriptions
 from events.keeping import embedded
 from events.notary import sequencing
 from events.platform import Platform, Settings, open_platform
@@ -146,6 +147,11 @@ class _Kept:
         self._moment = moment
         self._answers = {operation.id: operation for operation in OPERATIONS}
 
+    @property
+    def now(self) -> int:
+        """The moment at which all clocks stand."""
+        return self._moment.ms
+
     def send(self, id: str, who: _Person = NOBODY, body: Any = None, query: str = "", *, keep: bool = True, **ids: Any) -> Any:
         """Ask, keep the answer if it is the first of its kind, and return its content."""
         self._moment.ms += STEP
@@ -198,6 +204,7 @@ def _play(platform: Platform, kept: _Kept) -> None:
     ada, ben, rex = (_joined(kept, admin, name, role) for name, role in (("Ada", "player"), ("Ben", "player"), ("Rex", "referee")))
     _catalogue(kept)
     _players(kept, admin, ada)
+    _hooks(platform, kept, ada)
     new = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}}
     match = kept.send("create_match", ada, new)["id"]
     kept.send("join_match", ben, {"contribution": "c0ffee"}, match=match, seat="blue")
@@ -236,6 +243,21 @@ def _players(kept: _Kept, admin: _Person, ada: _Person) -> None:
     key = kept.send("create_my_key", ada, {"name": "my bot", "scopes": ["play"]})["id"]
     kept.send("get_my_key", ada, key=key)
     kept.send("rotate_my_key", ada, key=key)
+
+
+def _hooks(platform: Platform, kept: _Kept, ada: _Person) -> None:
+    id = kept.send("create_my_hook", ada, {"url": "https://chat.example/hooks/1", "kinds": ["turn", "over"]})["id"]
+    for asked in ("list_my_hooks", "get_my_hook"):
+        kept.send(asked, ada, hook=id)
+    kept.send("change_my_hook", ada, {"kinds": ["over"]}, hook=id)
+    kept.send("rotate_my_hook", ada, {}, hook=id)
+    kept.send("test_my_hook", ada, hook=id)
+    hook = subscriptions.get(platform, ada.id, id)
+    sent = messages.trial(hook, kept.now)
+    deliveries.note(platform, ada.id, hook, sent, 1, True, deliveries.Outcome(87, 503, "Closed for today."))
+    kept.send("list_my_deliveries", ada, hook=id)
+    kept.send("send_my_delivery_again", ada, hook=id, delivery=sent.id)
+    kept.send("delete_my_hook", ada, hook=id)
 
 
 def _catalogue(kept: _Kept) -> None:

@@ -9,11 +9,11 @@ from flask import Response
 from events.hooks import deliveries, messages, subscriptions
 from events.hooks.deliveries import FAILURES, KEPT, Delivery
 from events.hooks.messages import TEST
-from events.hooks.subscriptions import MOST_HOOKS, REASONS, ROLES, Hook
+from events.hooks.subscriptions import MOST_HOOKS, OVERLAP, PLAYER, REASONS, ROLES, Hook
 from games.schema import described, flag, ids, listing, nullable, record, text, whole
 from record.notices import KINDS
 from service.api.operations import Answer, Body, Call, Operation, in_json
-from service.api.shapes import HOOK_ID, MATCH_ID, TIME, named, reference
+from service.api.shapes import HOOK_ID, MATCH_ID, TIME, extending, named, reference
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.responses import empty_response, json_response, made, private, unstored
@@ -30,7 +30,7 @@ def create_my_hook(service: Service, call: Call) -> Response:
     """Create a hook for the caller."""
     player, body = call.caller.player(), call.body
     call.info.used = service.throttle.spend(("new_hooks", address_of(call.environ)))
-    asked = {"role": body["role"], "match": body.get("match"), "request": call.request()}
+    asked = {"role": body.get("role", PLAYER), "match": body.get("match"), "request": call.request()}
     hook = subscriptions.create(service.platform, player, call.caller.signer, body["url"], body["kinds"], **asked)
     return unstored(made(_with_secret(service, player, hook), f"/v1/players/me/hooks/{hook.id}"))
 
@@ -55,7 +55,7 @@ def delete_my_hook(service: Service, call: Call, hook: str) -> Response:
 def rotate_my_hook(service: Service, call: Call, hook: str) -> Response:
     """Give one of the caller's hooks another secret. Return it with the secret."""
     player = call.caller.player()
-    changed = subscriptions.rotate(service.platform, player, call.caller.signer, hook, call.body["overlap"])
+    changed = subscriptions.rotate(service.platform, player, call.caller.signer, hook, call.body.get("overlap", OVERLAP))
     return unstored(json_response(_with_secret(service, player, changed)))
 
 
@@ -121,7 +121,7 @@ HOOK = named("Hook", record(_HOOK, "A webhook, without its secret."))
 HOOKS = named("HookList", record({"hooks": listing(HOOK, high=MOST_HOOKS, about="The webhooks.")}, "Your webhooks, oldest first."))
 NEW_HOOK = named(
     "NewHook",
-    record({**_HOOK, "secret": text(about="The secret for the signatures `v1`. It is not shown again.")}, "A webhook with its secret."),
+    extending(HOOK, {"secret": text(about="The secret for the signatures `v1`. It is not shown again.")}, "A webhook with its secret."),
 )
 _DELIVERY = named(
     "Delivery",
@@ -223,6 +223,6 @@ OPERATIONS = (
         send_my_delivery_again,
         {202: in_json("The message, which will be among the deliveries.", _ASKED)},
         "It has the same id and the same body. It is sent once, whatever the answer, beside what the webhook sends anyway.",
-        key="needed", by="player", scope="account",
+        key="needed", by="player", scope="account", problems=("no_such_delivery", "hook_off"),
     ),
 )  # fmt: skip

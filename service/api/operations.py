@@ -144,7 +144,6 @@ _OF_PATHS: Mapping[str, tuple[str, ...]] = {
     "{player}": ("no_such_player",),
     "{key}": ("no_such_key",),
     "{hook}": ("no_such_hook",),
-    "{delivery}": ("no_such_delivery", "hook_off"),
     "{game}": ("no_such_game",),
     "{rule}": ("no_such_rule",),
     "{version}": ("no_such_version",),

@@ -12,7 +12,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate, valida
 
 from events.accounts import ROLES, SCOPES
 from events.hooks.addresses import LONGEST as LONGEST_URL
-from events.hooks.subscriptions import OVERLAP, PLAYER
+from events.hooks.subscriptions import OVERLAP
 from events.hooks.subscriptions import ROLES as HOOK_ROLES
 from events.lists import LONGEST_PAGE
 from events.notary.server_log import PAGE as LEAVES
@@ -209,10 +209,10 @@ class HookBody(Schema):
     url = Text(required=True, validate=validate.Length(1, LONGEST_URL), metadata=_URL)
     kinds = _kinds(required=True)
     role = Text(
-        load_default=PLAYER,
         validate=validate.OneOf(HOOK_ROLES),
         metadata={
-            "description": "`player`: what you are told. `organiser`: what is told in matches that you created, as far as you may know it."
+            "description": "`player`, the default: what you are told. `organiser`: what is told in matches that you created, as far as you "
+            "may know it."
         },
     )
     match = Text(validate=Pattern(patterns.MATCH, error="The id of a match."), metadata={"description": "Only events of this match."})
@@ -241,9 +241,8 @@ class HookRotationBody(Schema):
 
     overlap = fields.Integer(
         strict=True,
-        load_default=OVERLAP,
         validate=validate.Range(0, OVERLAP),
-        metadata={"description": "For so many seconds the old secret signs, too."},
+        metadata={"description": "For so many seconds the old secret signs, too; a day by default."},
     )
 
 

@@ -25,7 +25,7 @@ from tests.conftest import Keeper, Servers, take_seat
 
 STORE = Path(library.__file__).parent
 SCRIPTS = sorted(file.stem for file in STORE.glob("*.lua") if file.stem != library.SHARED)
-SOURCE = ("{p*}:s:*", "{p*}:x:*", "{p*}:f:*", "{p*}:w:*", "{players}:*", "{store}:*", "{log}:*")
+SOURCE = ("{p*}:s:*", "{p*}:x:*", "{p*}:f:*", "{p*}:w:*", "{p*}:cursors", "{players}:*", "{store}:*", "{log}:*")
 
 # S a stream, X a secret, P a player, N the number of partitions, M a standing, D what is due, Q a key that is free
 SHAPED = """
@@ -230,6 +230,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "note_read": ([keys.stream], ["admin", "view:one", "note"]),
         "pulse": (["{pulse}:processes", "{pulse}:outages"], ["web", "web:1:2:3", 9, "5 boot", 0, 1, "web", 9, "web:1:2:4"]),
         **calls_for_players(world),
+        **calls_for_hooks(world),
     }
 
 
@@ -247,6 +248,24 @@ def calls_for_players(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "rotate_key": ([player], [first, held, first, "{}", new]),
         "revoke_key": ([player], [first, held, first]),
         "note_use": ([player], [first, held, 1]),
+    }
+
+
+def calls_for_hooks(world: World) -> dict[str, tuple[list[str], list[Any]]]:
+    """Return the keys and arguments of a call of every function for hooks."""
+    player, hook, tag = world.letters["P"], f"h{'b' * 16}", world.platform.store.keys.tag(world.match)
+    first, stream, id = f"k{player[-16:]}", world.keys.stream, player[-17:]
+    held = str(world.platform.store.accounts.fields_of(id)[f"hash:{first}"])
+    return {
+        "put_hook": ([player], [first, held, hook, "", '{"url": "https://a.example/"}', 10]),
+        "delete_hook": ([player], [first, held, hook]),
+        "note_delivery": ([player], [hook, '{"id": "a"}', 100, 5]),
+        "told": ([player], [0]),
+        "hooked": ([f"{tag}:hooked"], [id, 1, f" {hook}", ""]),
+        "claim_hooks": ([f"{tag}:hooks"], [1000, 10, 9000]),
+        "mend_hooks": ([f"{tag}:hooks"], []),
+        "call_hook": ([stream], [f"{id}/{hook}/test-1-{hook}-0"]),
+        "settle_hook": ([stream], [f"{id}/{hook}", "1 0 0", "2", 0]),
     }
 
 

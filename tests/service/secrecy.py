@@ -178,6 +178,10 @@ NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
         *("create_player", "get_me", "rename_me", "delete_me", "get_player", "change_role", "get_key"),
         *("list_my_keys", "create_my_key", "get_my_key", "revoke_my_key", "rotate_my_key", "list_keys", "create_key", "revoke_key"),
     ),
+    "A webhook lists what it has sent; tests/service/test_hooks.py has pairs of that.": (
+        *("list_my_hooks", "create_my_hook", "get_my_hook", "change_my_hook", "delete_my_hook", "rotate_my_hook", "test_my_hook"),
+        *("list_my_deliveries", "send_my_delivery_again"),
+    ),
     "Rules and pictures of games are the same for every match.": (
         *("list_games", "get_game", "get_rules", "get_rulings", "get_rule", "get_rulebook", "get_contract", "get_data", "get_schema"),
         *("get_table_rulebook", "get_table_contract", "get_table_data", "get_stylesheet", "get_definitions"),

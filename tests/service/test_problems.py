@@ -82,6 +82,7 @@ def provoking(code: str, operation: Operation, settings: Settings) -> Asked:
     of_paths = {
         "no_such_match": {"match": "m" + "a" * 16},
         "no_such_key": {"key": "k" + "a" * 16},
+        "no_such_hook": {"hook": "h" + "a" * 16},
         "no_such_game": {"game": "chess"},
         "no_such_rule": {"rule": "WAR-NON-99"},
         "no_such_version": {"version": "99"},
@@ -139,9 +140,10 @@ def test_what_an_operation_takes_can_fail_as_documented(
     for scope in ("read", "account"):
         key = ada.post("/v1/players/me/keys", {"name": scope, "scopes": [scope]}).json["key"]
         callers[f"{scope} alone"] = Caller(anybody.client, key)
+    hook = ada.post("/v1/players/me/hooks", {"url": "https://chat.example/", "kinds": ["turn"]}).json["id"]
     known = {
         "match": tally, "player": ada.id, "key": f"k{ada.id[1:]}", "game": "war", "seat": "two", "version": "1", "dispute": "1",
-        "rule": "TBL-SEA-01", "code": "stale", "level": "0", "tile": "000",
+        "rule": "TBL-SEA-01", "code": "stale", "level": "0", "tile": "000", "hook": hook, "delivery": "test-1",
     }  # fmt: skip
     for operation in derived(code):
         asked = provoking(code, operation, settings)
