@@ -21,7 +21,7 @@ from events.modules import full_name, python_environment
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until the service must have started or stopped
 POLL = 0.02  # seconds between two looks at the file with its address
-SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for the fewest processes, without searches
+SMALL = ("--web", "1", "--hooks", "0", "--queues", ",".join(QUICK))  # options for the fewest processes, without searches
 
 
 class Running(Protocol):

@@ -53,7 +53,12 @@ def test_a_hook_is_made_its_secret_is_shown_once_and_it_is_listed(platform: Plat
     assert hook["secret"].startswith("whsec_")
     shown = {name: value for name, value in hook.items() if name not in ("secret", "id", "created")}
     assert shown == {
-        "url": URL, "role": ORGANISER, "kinds": ["over", "turn"], "match": tally, "on": True, "stopped": None,
+        "url": URL,
+        "role": ORGANISER,
+        "kinds": ["over", "turn"],
+        "match": tally,
+        "on": True,
+        "stopped": None,
         "public_key": public_key(platform),
     }
     without = {name: value for name, value in hook.items() if name != "secret"}
@@ -176,8 +181,17 @@ def test_deliveries_are_listed_and_sent_again(platform: Platform, ada: Caller) -
     deliveries.note(platform, ada.id, found, message, 2, False, Outcome(7, 200, "thanks"))
     newest, oldest = ada.get(f"{HOOKS}/{hook}/deliveries").json["deliveries"]
     assert {name: value for name, value in newest.items() if name != "at"} == {
-        "id": message.id, "type": "test", "match": None, "version": None, "index": None, "number": 2, "again": False, "ms": 7,
-        "status": 200, "answer": "thanks", "failure": None,
+        "id": message.id,
+        "type": "test",
+        "match": None,
+        "version": None,
+        "index": None,
+        "number": 2,
+        "again": False,
+        "ms": 7,
+        "status": 200,
+        "answer": "thanks",
+        "failure": None,
     }
     assert (oldest["status"], oldest["failure"], oldest["number"]) == (None, CONNECTION, 1)
     again = ada.post(f"{HOOKS}/{hook}/deliveries/{message.id}/again")

@@ -100,10 +100,10 @@ def ancestors(name: str) -> set[str]:
 
 def test_every_part_that_lasts_has_a_health_check_of_what_it_listens_on() -> None:
     lasting = {name for name, service in SERVICES.items() if service["restart"] == "unless-stopped"}
-    assert lasting == {"redis", "queue", "journal", "web", "worker", "searcher"}
+    assert lasting == {"redis", "queue", "journal", "web", "worker", "searcher", "hooks"}
     for name in lasting - {"web"}:  # which has that of the image
         assert "disable" not in SERVICES[name]["healthcheck"]
-    for service in (SERVICES[name] for name in ("journal", "worker", "searcher")):
+    for service in (SERVICES[name] for name in ("journal", "worker", "searcher", "hooks")):
         assert option(service, "--listen").endswith(":9100")
         assert "127.0.0.1:9100/healthz" in service["healthcheck"]["test"][-1]
 
@@ -114,10 +114,10 @@ def test_the_journal_and_those_who_report_losses_have_the_same_folder() -> None:
     assert re.search(r"install -d -o warledger .*/data/journal", DOCKERFILE)
 
 
-@pytest.mark.parametrize("name", ["CORS_ORIGINS", "NAME", "TRUSTED_PROXIES", "URL", "WITNESSES"])
+@pytest.mark.parametrize("name", ["CORS_ORIGINS", "HOOK_ORIGINS", "NAME", "NAME_SERVERS", "TRUSTED_PROXIES", "URL", "WITNESSES"])
 def test_settings_are_passed_on_and_may_be_missing(name: str) -> None:
     setting = f"WARLEDGER_{name}"
-    assert SERVICES["web"]["environment"][setting] == SERVICES["worker"]["environment"][setting] == f"${{{setting}:-}}"
+    assert SERVICES["web"]["environment"][setting] == SERVICES["hooks"]["environment"][setting] == f"${{{setting}:-}}"
 
 
 def test_the_service_knows_the_memory_of_the_store() -> None:
@@ -213,7 +213,7 @@ def parts(composed: tuple[Path, str], tmp_path: Path) -> Iterator[dict[str, Part
         within(10, lambda: answers(f"unix://default:{PASSWORD}@{queue}"))
         (tmp_path / "journal").mkdir()
         found = {}
-        for name in ("journal", "web", "worker", "searcher"):
+        for name in ("journal", "web", "worker", "searcher", "hooks"):
             data, port = tmp_path / name / "data", free_port()
             data.mkdir(parents=True)
             (data / "journal").symlink_to(tmp_path / "journal")
