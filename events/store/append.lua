@@ -70,10 +70,9 @@ if secret then redis.call('SET', of_partition .. 'x' .. of_match, secret, 'NX') 
 if leaf then redis.call('ZADD', of_partition .. 'pending', 'LT', leaf, match) end
 for name, moment in pairs(indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
 for member, moment in pairs(due) do set_moment(of_partition .. 'due', member, moment) end
-local stars, players = {}, {}
-for star, player in string.gmatch(tell, '(%*?)(%w+)') do stars[#stars + 1], players[#players + 1] = star, player end
-if players[1] then  -- their hooks, if they have any, have something to send
-  local added = false
+if tell ~= '' and redis.call('EXISTS', of_partition .. 'hooked') == 1 then  -- hooks of these players have something to send
+  local stars, players, added = {}, {}, false
+  for star, player in string.gmatch(tell, '(%*?)(%w+)') do stars[#stars + 1], players[#players + 1] = star, player end
   for place, hooks in ipairs(redis.call('HMGET', of_partition .. 'hooked', unpack(players))) do
     for star, hook, only in string.gmatch(hooks or '', ' (%*?)(h%w+):?(%w*)') do
       if star == stars[place] and (only == '' or only == match) then
