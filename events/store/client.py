@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -38,7 +38,7 @@ from redis.retry import Retry
 from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
 from events.store import library
 from events.store.library import Script
-from events.store.wire import Wires
+from events.store.wire import Ear, Wires
 
 Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
 
@@ -163,6 +163,14 @@ class RedisClient:
                 pipeline.execute_command(*command)
             return list(pipeline.execute())
 
+    def ranges(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[list[Item]]:
+        """Send XRANGE and XREVRANGE commands together, not atomically, and return their items. Raises StoreUnavailable."""
+        if self.clustered:
+            return self.ask_all(commands)
+        with _translated():
+            answers = self._wires.exchange(commands)
+        return [[(id, dict(zip(fields[::2], fields[1::2], strict=True))) for id, fields in items] for items in answers]
+
     def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
         """Return at most `count` entries of a stream between two ids. Raises StoreUnavailable."""
         return [(id, fields) for id, fields in self.ask("XRANGE", key, first, last, "COUNT", count)]
@@ -179,12 +187,14 @@ class RedisClient:
         No message is missed between the first None and a StoreUnavailable. After an error, subscribe again. After the client is closed, the
         iterator ends at the next message or silence.
         """
-        with _translated(), self._subscriber() as client, client.pubsub(ignore_subscribe_messages=True) as subscription:
-            subscription.subscribe(*channels)
+        with _translated(), self._subscriber() as client, closing(Ear(client.connection_pool.make_connection(), patience)) as ear:
+            ear.subscribe(channels)
             yield None
             while not self.closed:
-                message = subscription.get_message(timeout=patience)
-                yield None if message is None else (message["channel"].decode(), message["data"])
+                heard = ear.hear()
+                yield from heard
+                if not heard:
+                    yield None
 
     def _subscriber(self) -> Any:
         if self.clustered:

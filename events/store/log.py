@@ -193,7 +193,7 @@ class RedisLog:
 
     def _ranges(self, commands: Sequence[Sequence[str | int]]) -> list[list[tuple[int, bytes]]]:
         try:
-            found = self._client.ask_all(commands)
+            found = self._client.ranges(commands)
         except StoreRefused:  # one of them is not a stream
             found = [self._range(command) for command in commands]
         return [[(int(id.partition(b"-")[0]), fields.get(b"e", b"")) for id, fields in items] for items in found]

@@ -26,11 +26,18 @@ class Wires:
         self._idle: deque[Wire] = deque()
 
     def exchange(self, commands: Sequence[Command]) -> list[Any]:
-        """Send commands together and return their answers. Raises as `Wire.exchange`, and the errors of redis-py for a new connection."""
+        """Send commands together and return their answers. They are sent again if the server has closed the connection since its last use.
+
+        Raises as `Wire.exchange`, and the errors of redis-py for a new connection.
+        """
+        if not commands:
+            return []
         try:
-            wire = self._idle.pop()
-        except IndexError:
-            wire = Wire(self._pool.make_connection(), self._seconds)
+            return self._exchange(self._idle.pop(), commands)
+        except (ConnectionError, IndexError):
+            return self._exchange(Wire(self._pool.make_connection(), self._seconds), commands)
+
+    def _exchange(self, wire: Wire, commands: Sequence[Command]) -> list[Any]:
         try:
             answers = wire.exchange(commands)
         except BaseException as reason:
@@ -61,7 +68,7 @@ class Wire:
         """Open a connection of redis-py. Raises its errors."""
         connection.connect()
         self._connection = connection
-        self._reader = Reader(protocolError=ConnectionError, replyError=connection._parser.parse_error, notEnoughData=_MISSING)
+        self._reader = _reader(connection)
         self._socket: socket.socket = connection._sock
         limit = struct.pack("@ll", int(seconds), int(seconds % 1 * 1_000_000))
         self._socket.settimeout(None)
@@ -80,10 +87,7 @@ class Wire:
     def _answer(self) -> Any:
         reader = self._reader
         while (answer := reader.gets()) is _MISSING:
-            data = self._socket.recv(_PIECE)
-            if not data:
-                raise ConnectionError("The server has closed the connection.")
-            reader.feed(data)
+            reader.feed(_received(self._socket))
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -91,3 +95,52 @@ class Wire:
     def close(self) -> None:
         """Close the connection."""
         self._connection.disconnect()
+
+
+class Ear:
+    """An open connection that listens to channels, for one thread. `patience`: the seconds of silence after which it says that it hears
+    nothing."""
+
+    def __init__(self, connection: Any, patience: float) -> None:
+        """Open a connection of redis-py. Raises its errors."""
+        connection.connect()
+        self._connection = connection
+        self._reader = _reader(connection)
+        self._socket: socket.socket = connection._sock
+        self._socket.settimeout(patience)
+
+    def subscribe(self, channels: Sequence[str]) -> None:
+        """Begin to hear channels. Raises the error in the answer, and OSError."""
+        self._socket.sendall(pack_command(("SUBSCRIBE", *channels)))  # type: ignore[arg-type]
+
+    def hear(self) -> list[tuple[str, bytes]]:
+        """Return the messages that have come, with their channels. Wait for one; return none after a silence. Raises OSError."""
+        found: list[tuple[str, bytes]] = []
+        try:
+            while not found:
+                self._reader.feed(_received(self._socket))
+                while (message := self._reader.gets()) is not _MISSING:
+                    if isinstance(message, Exception):
+                        raise message
+                    if message[0] == b"message":
+                        found.append((message[1].decode(), message[2]))
+        except TimeoutError:
+            pass
+        return found
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.disconnect()
+
+
+def _reader(connection: Any) -> Reader:
+    """Return a reader of answers for a connection of redis-py. The errors in them become its exceptions."""
+    return Reader(protocolError=ConnectionError, replyError=connection._parser.parse_error, notEnoughData=_MISSING)
+
+
+def _received(line: socket.socket) -> bytes:
+    """Return the next bytes that come. Raises ConnectionError if there are no more, and OSError."""
+    data = line.recv(_PIECE)
+    if not data:
+        raise ConnectionError("The server has closed the connection.")
+    return data

@@ -35,9 +35,9 @@ class QueueServer:
             try:
                 return self._wires.exchange([("EVALSHA", registered.sha, len(keys), *keys, *args)])[0]
             except queue_errors as reason:
-                if not (is_unknown_script(reason) or isinstance(reason, ConnectionError)):
+                if not is_unknown_script(reason):
                     raise
-            return registered(keys=keys, args=args)  # the server is another one, or has started again
+            return registered(keys=keys, args=args)  # which loads it
 
         def run(keys: Sequence[str] = (), args: Sequence[str | bytes | int] = ()) -> Any:
             try:
