@@ -100,6 +100,8 @@ def _decide_in_game(platform: Platform, cached: Cached, before: Position, submis
         raise Stale(expected, before.version)
     decided: list[Decided] = []
     for place, action in enumerate(submission.actions):
+        if decided:
+            cached = cached._replace(position=decided[-1].position)
         try:
             step = decide_in_game(platform, cached, actor, action, submission.asked, received, owner=player is not None)
         except Refused as refused:
@@ -107,7 +109,6 @@ def _decide_in_game(platform: Platform, cached: Cached, before: Position, submis
         if step.revealing and place + 1 < len(submission.actions):
             raise MustBeLast(place)
         decided.append(step)
-        cached = cached._replace(position=step.position)
     return decided
 
 

@@ -183,7 +183,7 @@ def _written(platform: Platform, cached: Cached, decided: list[Decided], works: 
 def _changes(before: Position, decided: list[Decided], works: Iterable[Owed]) -> Changes:
     """Return everything that an append changes in addition to the log, including a snapshot if one is due."""
     after = decided[-1].position
-    changed = changes(before, after, works)._replace(leaf=wanted_at(decided[0].position, after))
+    changed = changes(before, after, works, wanted_at(decided[0].position, after))
     version = due(before.version, after.version)
     if version is None:
         return changed
@@ -394,7 +394,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
         if missing:
             raise NoSuchPlayer(player=missing[0])
         answer = platform.store.log.append(
-            match, 0, [raw], changes(None, first, works)._replace(secret=secret.hex(), leaf=wanted_at(first, first))
+            match, 0, [raw], changes(None, first, works, wanted_at(first, first))._replace(secret=secret.hex())
         )
         there = answer.tail if isinstance(answer, Conflict) else []
     if there:

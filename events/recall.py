@@ -159,7 +159,7 @@ def step_to(found: Cached, after: Position) -> Cached:
     """Return the match at a later position. The dice key is new if somebody contributed to it."""
     contributions = after.table["contributions"]
     if contributions is found.position.table["contributions"] or contributions == found.position.table["contributions"]:
-        return found._replace(position=after)
+        return Cached(after, found.secret, found.dice, found.blind)
     return found._replace(position=after, dice=dice_key(found.secret, after.match, contributions))
 
 

@@ -12,8 +12,8 @@ from record.entries import canonical
 from record.notices import ORGANISER, referees, seated
 from record.positions import Position
 from record.questions import INVITED, SEAT_OFFERED, TURN
-from table.clocks import deadline_of, only_clocks_differ
 from table.clocks import deadlines as clocks_that_run
+from table.clocks import only_clocks_differ
 from table.data import POLICY
 from table.document import Table
 from table.results import results_of
@@ -139,12 +139,9 @@ def clocks(table: Table) -> dict[str, dict[str, int | None]]:
     `left`: the milliseconds of the seat from the start of its current stretch, or for its next one. `deadline`: when they are over, in ms
     since 1970, or None while the clock stands. `late`: how often in a row the seat has run out of time.
     """
+    running = clocks_that_run(table)
     return {
-        seat: {
-            "left": clock["free"] + clock["bank"],
-            "deadline": deadline_of(table, seat),
-            "late": clock["late"],
-        }
+        seat: {"left": clock["free"] + clock["bank"], "deadline": running.get(seat), "late": clock["late"]}
         for seat, clock in table["clocks"]["seats"].items()
     }
 
@@ -275,11 +272,14 @@ def _results(position: Position) -> Iterator[str]:
             yield from (f"{what}:{occupant['player']}:{position.game}" for what in results_of(position.table, ended, seat))
 
 
-def changes(before: Position | None, after: Position, works: Iterable[Owed]) -> Changes:
-    """Return the changes in lists and in the due index when a match moves from one position to another, after which `works` are due."""
+def changes(before: Position | None, after: Position, works: Iterable[Owed], leaf: int | None = None) -> Changes:
+    """Return the changes in lists and in the due index when a match moves from one position to another, after which `works` are due.
+
+    `leaf`: as in `Changes`.
+    """
     due: dict[str, int | None] = {work.member: work.due for work in works}
     if before is None:
-        return Changes(due=due, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=_told(after, 0))
+        return Changes(due=due, leaf=leaf, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=_told(after, 0))
     news: dict[str, int] = {}
     tell: tuple[str, ...] = ()
     if after.told is not before.told:
@@ -287,11 +287,11 @@ def changes(before: Position | None, after: Position, works: Iterable[Owed]) -> 
     table_changed = not only_clocks_differ(before.table, after.table)
     if not table_changed and all(before.document[name] == after.document[name] for name in _LISTED):
         if before.table is after.table:
-            return Changes(due=due, indexes=news, tell=tell)
-        return Changes(due=due, standing=canonical(stored(after)), indexes=deadlines(after) | news, tell=tell)
+            return Changes(due=due, leaf=leaf, indexes=news, tell=tell)
+        return Changes(due=due, leaf=leaf, standing=canonical(stored(after)), indexes=deadlines(after) | news, tell=tell)
     due = {**dict.fromkeys(work.member for work in owed(before)), **due}
     names = indexes if table_changed or before.begun is not None or before.status != after.status else _of_turn
-    return Changes(due=due, standing=canonical(stored(after)), indexes=_moves(names(before), names(after)) | news, tell=tell)
+    return Changes(due=due, leaf=leaf, standing=canonical(stored(after)), indexes=_moves(names(before), names(after)) | news, tell=tell)
 
 
 _LISTED = ("to_act", "phase", "round", "active", "outcome", "seats")

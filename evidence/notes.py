@@ -132,7 +132,8 @@ class SigningKey:
         <BLANKLINE>
         — warledger.example/1 QGuYLLeaNRZwOJW3VDlfJuM2/xy/ttfJG73/NhHNei+6aYwfJdGH7HsxsrhR4HNhO6gOq8AFQRZK0DdmDSPgSRZTEwA=
         """
-        return write(Note(text, (self.signature(text.encode()),)))
+        _check(text)
+        return f"{text}\n{_line(self.verifier.name, self._id + crypto_sign(text.encode(), self._secret)[:_SIGNATURE])}"
 
 
 def valid_name(name: str) -> bool:
@@ -156,10 +157,8 @@ def write(note: Note) -> str:
     """
     if not note.signatures:
         raise Malformed("a note has at least one signature")
-    if not note.text.endswith("\n") or _CONTROL.search(note.text):
-        raise Malformed("the text of a note ends with a newline and has no control characters except newlines")
-    lines = (f"{_MARK}{name} {base64.b64encode(key + signature).decode()}\n" for name, key, signature in note.signatures)
-    return f"{note.text}\n{''.join(lines)}"
+    _check(note.text)
+    return f"{note.text}\n{''.join(_line(name, key + signature) for name, key, signature in note.signatures)}"
 
 
 def parse(note: str | bytes) -> Note:
@@ -233,6 +232,17 @@ def parse_vkey(vkey: str) -> VerifierKey:
     if parsed.id.hex() != found[2]:
         raise Malformed(f"the id in {vkey!r} does not match its key")
     return parsed
+
+
+def _check(text: str) -> None:
+    """Raise Malformed if no note can have the text."""
+    if not text.endswith("\n") or _CONTROL.search(text):
+        raise Malformed("the text of a note ends with a newline and has no control characters except newlines")
+
+
+def _line(name: str, signed: bytes) -> str:
+    """Return a signature line. `signed`: the id of the key, and the signature."""
+    return f"{_MARK}{name} {binascii.b2a_base64(signed, newline=False).decode()}\n"
 
 
 def _signature(line: str) -> Signature:

@@ -170,16 +170,16 @@ def choices_of(
     key, playing = (table["commitment"], seat, player, 0 < fixed < version, shown), game.playing(state)
     kept = _kept.get(key)
     if kept is None or kept.playing != playing or not only_clocks_differ(kept.table, table):
-        kept = _looked_up(game, table, state, seat, player, version, fixed, shown)
-    elif kept.moving:
-        session, choices = Session(game, table, state, now=Now(version=version, fixed=fixed)), kept.choices.copy()
-        for place, deed, action in kept.moving:
-            choices[place] = _marked(_choice(session, str(seat), deed, action))
-        kept = kept._replace(choices=choices)
-    if len(_kept) >= _MOST_KEPT:
-        _kept.clear()
-    _kept[key] = kept._replace(table=table)  # a later table is compared with the same object, if it still is
-    return kept.choices
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        kept = _kept[key] = _looked_up(game, table, state, seat, player, version, fixed, shown)
+        return kept.choices
+    if not kept.moving:
+        return kept.choices
+    session, choices = Session(game, table, state, now=Now(version=version, fixed=fixed)), kept.choices.copy()
+    for place, deed, action in kept.moving:
+        choices[place] = _marked(_choice(session, str(seat), deed, action))
+    return choices
 
 
 class _Kept(NamedTuple):

@@ -487,7 +487,8 @@ def delay(table: Table) -> int | None:
 
 def seats_of(table: Table, player: str) -> list[str]:
     """Return the seats of a player, in alphabetical order."""
-    return sorted(seat for seat, one in table["roster"].items() if one.get("player") == player)
+    found = [seat for seat, one in table["roster"].items() if one.get("player") == player]
+    return found if len(found) < 2 else sorted(found)
 
 
 def player_of(table: Table, seat: str) -> str | None:
