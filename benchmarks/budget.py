@@ -22,9 +22,9 @@ from benchmarks.http import Ready
 from benchmarks.load import drawn
 from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place, Run
+from sdk.python.warledger_client import in_the_game
 from service.app import create_app
 from service.http.settings import Settings
-from tools.client import in_the_game
 from tools.private import ROOT
 
 LEAST = 0.01  # the share of a part that is shown

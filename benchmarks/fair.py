@@ -18,7 +18,7 @@ from benchmarks.place import Place, Run, own_id
 from events import play
 from games.kernel import SYSTEM
 from record.entries import parse
-from tools.client import in_the_game
+from sdk.python.warledger_client import in_the_game
 
 GREEDY = "ai:greedy"
 CROWD = 500

@@ -19,7 +19,7 @@ from events.store.log import Appended, Changes
 from games import GAMES
 from games.kernel import SYSTEM
 from record.entries import Entry, link
-from tools.client import in_the_game
+from sdk.python.warledger_client import in_the_game
 from workers.sweep import call_deadlines, sweep
 
 GAME = "war"

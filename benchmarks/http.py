@@ -24,7 +24,7 @@ from events import play, recall
 from events.platform import Platform
 from games import GAMES
 from games.kernel import SYSTEM, any_action, legal
-from tools.client import in_the_game
+from sdk.python.warledger_client import in_the_game
 
 CONNECTIONS = (16, 1)
 OPENING = 20

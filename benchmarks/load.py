@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import orjson
 
 from games.choices import complete
-from tools.client import in_the_game
+from sdk.python.warledger_client import in_the_game
 
 Answer = tuple[int, bytes]
 Conversation = Generator[bytes | None, Answer | None, None]

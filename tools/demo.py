@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from games import GAMES
 from games.choices import complete
 from games.kernel import AUDITOR, Game, evolve
 from record.trail import Report, audit_entries
+from sdk.python.warledger_client import Client, Problem, Unreachable, in_the_game
 from tools import private
-from tools.client import Client, Problem, Unreachable, in_the_game
 from tools.words import facts, move
 
 LONGEST = 600.0  # seconds of a match
@@ -53,9 +54,8 @@ def run(place: private.Place, game: Game, seed: str, full: bool) -> None:
     """Run all parts of the demo. Raises Failed, Problem or Unreachable."""
     say(f"It listens at {place.url}.")
     title("A player signs up and creates a match")
-    client = Client(place.url)
-    made = client.post("/v1/players", {"name": "Ada"})
-    client.key = made["key"]
+    client = Client(place.url, patience=LONGEST)
+    made = client.register("Ada")
     say(f"POST /v1/players            Ada is {made['id']}. Her key is shown once.")
     seats = seats_for(game)
     match = client.post("/v1/matches", {"game": game.id, "seats": seats})
@@ -111,20 +111,16 @@ def play(client: Client, match: str, seed: str) -> dict[str, Any]:
 
 def follow(client: Client, match: str, counts: Counter[str]) -> None:
     """Follow the stream to the end of the match. Count the entries of each actor. Print the first ones, and those of the system."""
-    version = 0
-    for entry in client.stream(match):
-        if entry["version"] != version + 1:
-            return  # the sum of the counts is then too small, and `play` fails
-        version = entry["version"]
-        entry = by_name(entry)
+    for shown in client.match(match).stream():  # it checks the chain of digests, and so that no entry is missing
+        entry = by_name(shown)
         counts[entry["actor"]] += 1
-        if version <= OPENING or entry["actor"] == "system":
+        if entry["version"] <= OPENING or entry["actor"] == "system":
             say("  " + move(entry))
 
 
-def by_name(entry: dict[str, Any]) -> dict[str, Any]:
+def by_name(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry with Ada's name. She creates the match under her id and acts under the name of her seat."""
-    return {**entry, "actor": "Ada"} if entry["version"] == 1 else entry
+    return {**entry, **({"actor": "Ada"} if entry["version"] == 1 else {})}
 
 
 def replay(client: Client, game: Game, match: str, last: int, full: bool) -> None:

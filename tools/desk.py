@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from games.drawing import legible
+from sdk.python.warledger_client import Client, Problem, Unreachable
 from table.state import REMEDIES, VERDICTS
-from tools.client import Client, Problem, Unreachable
 from tools.show import add_service_options, client_from, replace_unprintable
 
 

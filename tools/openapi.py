@@ -1,4 +1,4 @@
-"""Write openapi.yaml from the code: `./run openapi`. `--play` first plays a match for its examples (tools/examples.py)."""
+"""Write openapi.yaml from the code: `./run openapi`, and what the SDKs have of it. `--play` first plays a match for its examples."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ import sys
 from pathlib import Path
 
 from service.api.openapi import described, in_yaml
+from tools.sdk import generated
 
 FILE = Path(__file__).resolve().parent.parent / "openapi.yaml"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write openapi.yaml. Return the exit status."""
-    parser = argparse.ArgumentParser(prog="./run openapi", description="Write openapi.yaml from the code.")
+    """Write the files. Return the exit status."""
+    parser = argparse.ArgumentParser(prog="./run openapi", description="Write openapi.yaml, and the generated files of the SDKs.")
     parser.add_argument("--play", action="store_true", help="play a match first, and keep its answers as examples")
     if parser.parse_args(arguments).play:
         from tools.examples import write  # it takes a service along
 
         print(f"{write()} examples are written.")
-    FILE.write_text(in_yaml(described()), encoding="utf-8")
-    print(f"{FILE.name} is written.")
+    description = described()
+    written = [(FILE, in_yaml(description)), *generated(description)]
+    for file, text in written:
+        file.write_text(text, encoding="utf-8")
+    print(f"{', '.join(file.name for file, _ in written)} are written.")
     return 0
 
 

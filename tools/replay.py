@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from tools.client import Client, Problem, Unreachable
+from sdk.python.warledger_client import Client, Problem, Unreachable
 from tools.show import add_service_options, board, client_from, replace_unprintable, viewer_query
 from tools.words import facts, move
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tools.client import Client, Problem, Unreachable
+from sdk.python.warledger_client import Client, Problem, Unreachable
 
 TEXT = "text/plain"
 
@@ -58,7 +58,7 @@ def client_from(options: argparse.Namespace) -> Client:
         url = json.loads(address.read_text())["url"]
         if key is None and (options.data / "admin.key").exists():
             key = (options.data / "admin.key").read_text().strip()
-    return Client(url, key)
+    return Client(url, key, patience=0)
 
 
 def viewer_query(viewer: str | None) -> dict[str, Any]:

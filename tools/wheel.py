@@ -17,11 +17,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = "warledger"
-_BELOW = "games table players web evidence record events service workers tools verify examples/pettingzoo"
+_BELOW = "games table players web evidence record events service workers tools verify examples/pettingzoo sdk/python/warledger_client"
 FOLDERS = tuple(_BELOW.split())
 SPEAKING = ("events", "service", "workers", "tools")  # folders with texts for people who type commands
 CHECKOUT = "\nTo work on Warledger"  # where commands.txt begins with what only a checkout has
-ALONE = ("prepare", "wheel")  # other modules of tools that only a checkout has
+ALONE = ("prepare", "wheel", "sdk", "typeddicts")  # other modules of tools that only a checkout has
 NAMES = "|".join(folder.partition("/")[0] for folder in FOLDERS)
 IMPORT = re.compile(rf"^(\s*(?:>>> |\.\.\. )?from )({NAMES})\b", re.MULTILINE)
 
@@ -67,7 +67,12 @@ def moved(name: Path, code: str) -> str:
     if name.parts[0] in SPEAKING:
         result = result.replace("./run ", f"{PACKAGE} ")
     for node in ast.walk(ast.parse(result)):
-        named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None) or ""]
+        named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [_module(node)]
         if isinstance(node, ast.Import | ast.ImportFrom) and any(re.match(rf"({NAMES})\b", one) for one in named):
             raise NotMovable(f"{name}, line {node.lineno}: import modules of the project with `from`, at the beginning of a line.")
     return result
+
+
+def _module(node: ast.AST) -> str:
+    """Return the module from which a statement imports; nothing if it is another one of the same package."""
+    return node.module or "" if isinstance(node, ast.ImportFrom) and node.level == 0 else ""

@@ -17,6 +17,7 @@ from events.platform import Platform
 from events.rebuild import rebuild
 from games.kernel import State
 from record.entries import Entry, parse
+from sdk.python.warledger_client import in_the_game
 from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import Servers, take_seat
@@ -24,7 +25,6 @@ from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
 from tests.service.secrecy import acts, answers, callers, comparable, replace_entries
 from tests.service.test_secrecy import Opener
-from tools.client import in_the_game
 
 SEATS = ("fox", "rhino", "tiger")
 RICH = {"oc": 9, "alwood": 9, "ammo": 9, "crystals": 2}

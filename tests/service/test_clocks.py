@@ -19,6 +19,7 @@ from games import GAMES
 from games.choices import complete
 from games.documents import clone
 from games.war_of_civilizations import GAME as CIVILIZATIONS
+from sdk.python.warledger_client import in_the_game
 from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import Servers
@@ -27,7 +28,6 @@ from tests.events.test_deadlines import Timed
 from tests.service.conftest import Caller
 from tests.service.test_history import events
 from tests.workers.test_battles import END_TURN, assault, attack
-from tools.client import in_the_game
 from workers import jobs
 
 SECOND = 1000

@@ -12,11 +12,11 @@ import rfc8785
 
 from events import play, recall
 from events.platform import Platform
+from sdk.python.warledger_client import in_the_game
 from service.app import create_app
 from service.http.settings import Settings
 from tests.service.conftest import Caller
 from tests.service.test_matches import played_out
-from tools.client import in_the_game
 
 ADD = {"type": "add", "by": 1, "stay": True}
 ADVANCE = [{"type": "advance"}]

@@ -15,9 +15,9 @@ import requests
 from events.keeping import embedded
 from games import GAMES
 from games.choices import complete
+from sdk.python.warledger_client import in_the_game
 from tests.whole.conftest import Client, until
 from tools import private
-from tools.client import in_the_game
 from tools.processes import Process, family
 
 PARTS = {

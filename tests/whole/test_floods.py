@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from games.choices import complete
+from sdk.python.warledger_client import in_the_game
 from tests.whole.conftest import Client
 from tests.whole.test_clocks import time_outs
 from tools import private
-from tools.client import in_the_game
 
 MATCHES = 450
 SECONDS = 60.0

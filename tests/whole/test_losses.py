@@ -11,11 +11,11 @@ import requests
 
 from events.keeping import aof, embedded, journal, losses
 from events.modules import python_environment
+from sdk.python.warledger_client import in_the_game
 from tests.events.test_aof import longer
 from tests.whole.conftest import Client, kill, until
 from tests.whole.test_commands import run
 from tools import private
-from tools.client import in_the_game
 from tools.processes import family
 
 

@@ -11,9 +11,9 @@ import requests
 
 from games.choices import complete
 from games.war_of_civilizations import GAME
+from sdk.python.warledger_client import in_the_game
 from tests.whole.conftest import Client, until
 from tools import private
-from tools.client import in_the_game
 
 SEATS = GAME.seats.ids
 OPTIONS = {"pirates": True, "disasters": True, "round_limit": 5}

@@ -15,6 +15,7 @@ from events.platform import Platform
 from events.rebuild import rebuild
 from games.kernel import SYSTEM, State
 from record.entries import parse
+from sdk.python.warledger_client import in_the_game
 from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import within
@@ -23,7 +24,6 @@ from tests.prepared import begun, position
 from tests.service.conftest import Caller
 from tests.service.test_negotiating import KEPT, NOTES, offer
 from tests.workers.conftest import ANN, LOGGED, PATIENCE, Hire, check
-from tools.client import in_the_game
 
 REAL = "workers.run"
 SEATS = ("fox", "rhino", "tiger")

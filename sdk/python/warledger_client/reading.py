@@ -1,0 +1,45 @@
+"""How to read what the server lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from . import types
+
+ENDED = ("match_ended", "match_closed")
+C = TypeVar("C", bound=Mapping[str, object])
+
+
+class News(NamedTuple):
+    """An event of a player's stream: its kind, such as `turn`, its id, from which a stream resumes, and its data."""
+
+    kind: str
+    id: str
+    data: dict[str, Any]
+
+
+def in_the_game(choices: Sequence[C]) -> list[C]:
+    """Return the choices of the game, without those of the table, such as resigning.
+
+    >>> in_the_game([{"action": {"type": "end_turn"}}, {"action": {"type": "resign"}, "at_table": True}])
+    [{'action': {'type': 'end_turn'}}]
+    """
+    return [choice for choice in choices if "at_table" not in choice]
+
+
+def acted(given: Mapping[str, object] | Sequence[Mapping[str, object]]) -> Any:
+    """Return the action of a choice; an action, or a list of them, as it is.
+
+    >>> acted({"action": {"type": "end_turn"}}), acted([{"action": {"type": "roll"}}, {"type": "end_turn"}])
+    ({'type': 'end_turn'}, [{'type': 'roll'}, {'type': 'end_turn'}])
+    """
+    if isinstance(given, Mapping):
+        return given["action"] if "type" not in given else given
+    return [acted(one) for one in given]
+
+
+def has_ended(entry: types.Entry) -> bool:
+    """Return whether a match may be over after an entry."""
+    return any(event["type"] in ENDED for event in entry["events"])

@@ -1,0 +1,148 @@
+"""A server that changes what it has said of a match is found out, by this program or a later one."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples import check_chain
+from sdk.python.warledger_client import BadReceipt, BrokenChain, Client, Evidence, Receipt, Receipts, TwoHistories
+from tests.sdk.hostile import Fault, Hostile
+from tools import private
+
+
+@pytest.fixture(scope="module")
+def played(place: private.Place) -> tuple[str, str, list[dict[str, Any]]]:
+    """A key, a match that is over, and its entries with proofs."""
+    client = Client(place.url)
+    client.register("Ada")
+    match = client.create("war", {"red": "me", "blue": "ai:random"})
+    match.play(lambda turn: random.Random(turn.version).choice(turn.choices))
+    assert client.key is not None
+    return client.key, match.id, [dict(entry) for entry in match.entries(proof=True)]
+
+
+def forged(entries: list[dict[str, Any]], version: int, **changes: Any) -> list[dict[str, Any]]:
+    """Return entries of which one is changed."""
+    return [{**entry, **changes} if entry["version"] == version else entry for entry in entries]
+
+
+def test_a_chain_that_holds_ends_in_the_digest_of_the_last_entry(played: Any) -> None:
+    _, match, entries = played
+    evidence = Evidence(match)
+    for entry in entries:
+        evidence.entry(entry)
+    assert evidence.version == len(entries)
+    assert evidence.digest == entries[-1]["digest"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda entries: forged(entries, 9, at=entries[8]["at"] + 1),
+        lambda entries: forged(entries, 9, actor="green"),
+        lambda entries: forged(entries, 9, events=entries[8]["events"] + entries[8]["events"]),
+        lambda entries: forged(entries, 9, events=[]),
+        lambda entries: forged(entries, 9, digest=entries[7]["digest"]),
+        lambda entries: forged(entries, 9, proof={}),
+        lambda entries: forged(entries, len(entries), secret="00" * 32),
+        lambda entries: entries[:8] + entries[9:],
+        lambda entries: entries[:9] + entries[8:],
+        lambda entries: [*entries[:8], entries[9], entries[8], *entries[10:]],
+    ],
+)
+def test_an_entry_that_does_not_follow_breaks_the_chain(played: Any, change: Any) -> None:
+    _, match, entries = played
+    evidence = Evidence(match)
+    with pytest.raises(BrokenChain) as broken:
+        [evidence.entry(entry) for entry in change(entries)]
+    assert broken.value.match == match
+    assert broken.value.entry in change(entries)
+
+
+def test_a_chain_of_another_match_breaks_at_once(played: Any) -> None:
+    with pytest.raises(BrokenChain, match="version 1:"):
+        Evidence("m" + "a" * 16).entry(played[2][0])
+
+
+def test_a_bot_stops_where_an_entry_was_changed_on_the_way(place: private.Place, hostile: Hostile) -> None:
+    hostile.fault = lambda method, path: (
+        Fault(changed=lambda body: body.replace(b'"unit_placed"', b'"unit_plcaed"').replace(b'"type":"place_unit"', b'"type":"end_moves"'))
+        if "/entries" in path
+        else None
+    )
+    client = Client(hostile.url)
+    client.register("Ada")
+    match = client.create("war", {"red": "me", "blue": "ai:random"})
+    with pytest.raises(BrokenChain):
+        match.play(lambda turn: turn.choices[0])
+    assert match.evidence.version < match.standing()["version"]
+
+
+def changed(note: str, digest: str) -> str:
+    """Return a receipt of the same version with another digest; the signature stays."""
+    return note.replace(Receipt.of(note).digest, digest)
+
+
+def test_two_receipts_of_one_version_are_an_alarm_with_both_and_stay_one(
+    place: private.Place, played: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without PyNaCl, so that the forged one counts as signed."""
+    monkeypatch.setitem(sys.modules, "nacl.exceptions", None)
+    key, id, _ = played
+    note = Client(place.url, key, receipts=tmp_path).match(id).receipt(7)
+    other = changed(note, "00" * 32)
+    later = Client(place.url, key, receipts=tmp_path).match(id)
+    with pytest.raises(TwoHistories) as alarm:
+        later.keep(other)
+    assert (alarm.value.kept, alarm.value.received, alarm.value.version) == (note, other, 7)
+    assert [json.loads(line) for line in (tmp_path / f"{id}.jsonl").read_text().splitlines()] == [note, other]
+    with pytest.raises(TwoHistories):
+        Client(place.url, key, receipts=tmp_path).match(id)
+
+
+def test_a_receipt_that_was_kept_is_held_against_the_entries(
+    place: private.Place, played: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nacl.exceptions", None)
+    key, id, entries = played
+    note = Client(place.url, key).match(id).client.get(f"/v1/matches/{id}/receipts/7")["receipt"]
+    Client(place.url, key, receipts=tmp_path).match(id).keep(changed(note, "00" * 32))
+    with pytest.raises(TwoHistories) as alarm:
+        list(Client(place.url, key, receipts=tmp_path).match(id).stream())
+    assert (alarm.value.version, alarm.value.received) == (7, entries[6]["digest"])
+    match = Client(place.url, key).match(id)
+    list(match.stream())
+    with pytest.raises(TwoHistories):  # and the other way round: the entries came first
+        match.keep(changed(note, "00" * 32))
+
+
+def test_the_signature_of_each_receipt_is_checked(place: private.Place, played: Any, tmp_path: Path) -> None:
+    key, id, _ = played
+    match = Client(place.url, key, receipts=tmp_path).match(id)
+    note = match.receipt(7)
+    assert (tmp_path / "server-keys.txt").read_text().split() == check_chain.keys_of(place.url)
+    with pytest.raises(BadReceipt, match="no key"):
+        match.keep(changed(note, "00" * 32))
+    with pytest.raises(BadReceipt, match="no key"):
+        match.keep(changed(note, "00" * 32).partition("\n\n")[0] + "\n\n— nobody AAAA\n")
+    match.keep(note)
+    with pytest.raises(BadReceipt, match="no receipt"):
+        match.keep("hello")
+    with pytest.raises(BadReceipt, match="for the match"):
+        Client(place.url, key, receipts=tmp_path).match("m" + "a" * 16).keep(note)
+
+
+def test_a_key_that_was_given_is_the_only_one(place: private.Place, played: Any, tmp_path: Path) -> None:
+    key, id, _ = played
+    (vkey,) = check_chain.keys_of(place.url)
+    name, _, rest = vkey.split("+", 2)
+    Client(place.url, key, receipts=Receipts(tmp_path / "right", [vkey])).match(id).receipt(7)
+    with pytest.raises(BadReceipt):
+        Client(place.url, key, receipts=Receipts(tmp_path / "other", [f"{name}+00000000+{rest}"])).match(id).receipt(7)
+    assert not (tmp_path / "right" / "server-keys.txt").exists()
