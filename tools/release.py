@@ -20,10 +20,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PINNED = "requirements.txt"
+CLIENT = Path("sdk", "python")
 SUMS = "SHA256SUMS"
 ABOUT = (
-    "Build the wheel and the source archive from the commit, play a match with them in an empty environment, and write them to "
-    "dist/<version>/ with the pinned packages, a bill of materials (CycloneDX) and the SHA-256 of each file. Then tag the commit."
+    "Build the wheels and source archives of the service and of the Python client from the commit, play a match in an empty environment, "
+    "and write them to dist/<version>/ with the pinned packages, a bill of materials (CycloneDX) and the SHA-256 of each file. Then tag "
+    "the commit."
 )
 
 
@@ -94,14 +96,16 @@ def made(root: Path, version: str, scratch: Path) -> Path:
     run(["git", "archive", "--output", str(scratch / "source.tar"), "HEAD"], root)  # what is not committed stays out
     shutil.unpack_archive(scratch / "source.tar", source)
     moment = output(["git", "log", "-1", "--format=%ct"], root) or "0"
-    run([sys.executable, "-m", "build", "--no-isolation", "--outdir", str(files), str(source)], scratch, SOURCE_DATE_EPOCH=moment.strip())
-    (wheel,) = files.glob("*.whl")
+    for folder in (source, source / CLIENT):
+        build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(files), str(folder)]
+        run(build, scratch, SOURCE_DATE_EPOCH=moment.strip())
     python = str(place / "bin" / "python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
     run([sys.executable, "-m", "venv", "--without-pip", str(place)], scratch)
     run([*pip, "--require-hashes", "-r", str(source / PINNED)], scratch)
-    run([*pip, "--no-deps", "--no-index", str(wheel)], scratch)
+    run([*pip, "--no-deps", "--no-index", *map(str, files.glob("*.whl"))], scratch)
     run([str(place / "bin" / "warledger"), "demo"], scratch)
+    run([python, "-c", "import warledger_client"], scratch)
     name = f"warledger-{version}"
     shutil.copy(source / PINNED, files / f"{name}-{PINNED}")
     bill = ["environment", "--output-reproducible", "--pyproject", str(source / "pyproject.toml"), "-o", str(files / f"{name}.cdx.json")]

@@ -19,11 +19,10 @@ ABOUT = (
 )
 ORDINARY = (
     (r"import anyio\n", ""),
-    (r"import json\n", "import json\nimport time\n"),
+    (r"from collections.abc", "import time\nfrom collections.abc"),
     (r"anyio\.sleep", "time.sleep"),
     (r"AsyncIterator, Awaitable, Callable", "Callable, Iterator"),
     (r"Awaitable\[(Mapping\[str, object\])\]", r"\1"),
-    (r"asynccontextmanager", "contextmanager"),
     (r"\basync (def|for|with)\b", r"\1"),
     (r"\bawait ", ""),
     (r"\bAsync(Client|Match|Turn|Iterator)\b", r"\1"),

@@ -12,6 +12,7 @@ import pytest
 
 from examples import check_chain
 from sdk.python.warledger_client import BadReceipt, BrokenChain, Client, Evidence, Receipt, Receipts, TwoHistories
+from sdk.python.warledger_client.evidence import digest_of
 from tests.sdk.hostile import Fault, Hostile
 from tools import private
 
@@ -52,7 +53,6 @@ def test_a_chain_that_holds_ends_in_the_digest_of_the_last_entry(played: Any) ->
         lambda entries: forged(entries, 9, proof={}),
         lambda entries: forged(entries, len(entries), secret="00" * 32),
         lambda entries: entries[:8] + entries[9:],
-        lambda entries: entries[:9] + entries[8:],
         lambda entries: [*entries[:8], entries[9], entries[8], *entries[10:]],
     ],
 )
@@ -63,6 +63,19 @@ def test_an_entry_that_does_not_follow_breaks_the_chain(played: Any, change: Any
         [evidence.entry(entry) for entry in change(entries)]
     assert broken.value.match == match
     assert broken.value.entry in change(entries)
+
+
+def test_an_entry_that_is_read_again_must_be_the_same(played: Any) -> None:
+    _, match, entries = played
+    evidence = Evidence(match)
+    for entry in [*entries, entries[8], *entries]:
+        evidence.entry(entry)
+    assert evidence.version == len(entries)
+    other = {**entries[8], "at": entries[8]["at"] + 1}
+    with pytest.raises(BrokenChain, match="does not follow"):
+        evidence.entry(other)
+    with pytest.raises(BrokenChain, match="shown before"):
+        evidence.entry({**other, "digest": digest_of(entries[7]["digest"], match, other)})
 
 
 def test_a_chain_of_another_match_breaks_at_once(played: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools import private, sdk
+from tools import private, sdk, wheel
 from tools.typeddicts import module
 
 FOLDER = private.ROOT / "sdk" / "python"
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from warledger_client import AsyncClient, AsyncTurn, Client, Refused, Turn
 
 if TYPE_CHECKING:
-    from warledger_client.types import Choice, NewMatch, Standing, WarMove
+    from warledger_client.types import Choice, Standing, WarMove
 
 def decide(turn: Turn) -> "Choice":
     return random.choice(turn.choices)
@@ -107,14 +107,16 @@ def test_a_union_is_one_of_its_parts_or_where_nothing_tells_them_apart_all_of_th
 
 
 def test_strict_types_are_right_and_notice_what_is_wrong(tmp_path: Path) -> None:
-    """One run of mypy for all programs of strangers, who have the package."""
+    """One run of mypy for all programs of strangers, who have both packages."""
+    wheel.put(private.ROOT, tmp_path / "installed" / "warledger")
     examples = {path.name: path.read_text(encoding="utf-8") for path in (private.ROOT / "examples").glob("*_bot.py")}
     programs = {"good.py": GOOD, "bad.py": BAD, **PROGRAMS, **examples}
     for name, text in programs.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert not re.search(r"\bcast\b|type: ignore", text)
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, *programs]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "MYPYPATH": str(FOLDER)}, capture_output=True, text=True)
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", os.devnull, *programs]
+    path = os.pathsep.join([str(FOLDER), str(tmp_path / "installed")])
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "MYPYPATH": path}, capture_output=True, text=True)
     wrong = {line.partition(": error:")[0] for line in done.stdout.splitlines() if ": error:" in line}
     assert wrong == {f"bad.py:{number}" for number in (5, 6, 9, 12)}, done.stdout + done.stderr
 

@@ -97,11 +97,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def place(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """An environment with the wheel, which finds the packages of the tests."""
+    """An environment with the wheel, which finds the packages of the tests and the client."""
     folder = tmp_path_factory.mktemp("installed")
     site = venv(folder / "env")
     install(folder / "env", "--no-deps", "--no-index", "--no-compile", str(wheel))
-    (site / "packages.pth").write_text(f"{PACKAGES}\n")
+    (site / "packages.pth").write_text(f"{PACKAGES}\n{private.ROOT / 'sdk' / 'python'}\n")
     return Place(site, folder)
 
 
@@ -154,7 +154,7 @@ def test_the_wheel_has_every_file_of_its_folders_in_one_package(wheel: Path) -> 
         "warledger/verify/verify.mjs",
         "warledger/py.typed",
     } <= names
-    assert not names & {f"warledger/tools/{name}.py" for name in ("test", "mutate", "pin", "release", "prepare", "wheel")}
+    assert not names & {f"warledger/tools/{name}.py" for name in ("test", "mutate", "pin", "release", "prepare", "wheel", "sdk")}
 
 
 def test_its_modules_are_there_once_and_its_rules_are_those_of_the_checkout(place: Place) -> None:
@@ -220,6 +220,12 @@ def test_decisions_become_a_table_where_there_is_no_service(judge: Place, dossie
     assert all(int(row["choices"]) >= 1 and float(row["seconds"]) >= 0 for row in rows)
 
 
+def test_a_bot_that_thinks_plays_by_the_rules_of_the_wheel(place: Place, service: private.Place) -> None:
+    words = ["--game", "war_of_civilizations", "--rival", "ai:random", "--seconds", "0.01"]
+    played = place.run(str(private.ROOT / "examples" / "thinking_bot.py"), service.url, *words, program="python")
+    assert re.search(r"won by \w+: \w+\n$", played.stdout), played.stderr
+
+
 def test_commands_run_without_the_packages_of_the_service_or_name_one(judge: Place, dossiers: list[Path]) -> None:
     verified = judge.run("-m", "warledger", "verify", str(dossiers[0]), program="python")
     assert "everything that was checked holds" in verified.stdout, verified.stderr
@@ -236,7 +242,9 @@ def test_an_import_that_cannot_be_moved_is_refused(code: str) -> None:
 
 def test_every_package_is_in_the_wheel_but_those_of_a_checkout() -> None:
     project = tomllib.loads((private.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert set(project["tool"]["importlinter"]["root_packages"]) - {"warledger", "benchmarks"} <= set(FOLDERS)
+    assert set(project["tool"]["importlinter"]["root_packages"]) - {"warledger", "benchmarks"} <= {
+        folder.partition("/")[0] for folder in FOLDERS
+    }
 
 
 def test_no_module_is_named_in_a_text_without_its_full_name() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -17,7 +15,7 @@ from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 from .evidence import Evidence, Receipts
 from .patience import Patience
-from .problems import Conflict, Stale, Unreachable, problem_of
+from .problems import Conflict, Stale, Unreachable, parsed, problem_of
 from .reading import News, acted, has_ended, in_the_game
 
 if TYPE_CHECKING:
@@ -102,8 +100,8 @@ class AsyncClient:
 
         Connections that are cut are opened again where they ended. An event may come twice; none is lost.
         """
-        async for event in self._events("/v1/players/me/stream", {}, {"Last-Event-ID": after} if after else {}):
-            yield News(event.event, event.id, json.loads(event.data or "{}"))
+        async for event in self.events("/v1/players/me/stream", None, {"Last-Event-ID": after} if after else {}):
+            yield News(event.event, event.id, parsed(event.data or "{}"))
 
     # Matches
 
@@ -137,7 +135,7 @@ class AsyncClient:
 
     async def get(self, path: str, **query: Any) -> Any:
         """Return the JSON at a path."""
-        return json.loads(await self.fetch(path, **query))
+        return parsed(await self.fetch(path, **query))
 
     async def fetch(self, path: str, accept: str = JSON, **query: Any) -> bytes:
         """Return the bytes at a path, in the media type `accept`."""
@@ -145,7 +143,8 @@ class AsyncClient:
 
     async def post(self, path: str, body: Any = None, **query: Any) -> Any:
         """Return the JSON that answers a body."""
-        return (await self.request("POST", path, query=query, body=body, headers={"Idempotency-Key": str(uuid4())})).json()
+        answer = await self.request("POST", path, query=query, body=body, headers={"Idempotency-Key": str(uuid4())})
+        return parsed(answer.content)
 
     async def pages(self, path: str, items: str, **query: Any) -> AsyncIterator[Any]:
         """Yield the members of a long list, page by page. `items`: the name of the list in the answer."""
@@ -200,13 +199,17 @@ class AsyncClient:
             raise Unreachable(f"{self.url} does not answer: {reason}") from None
         return pause
 
-    async def _events(self, path: str, query: Mapping[str, Any], headers: dict[str, str]) -> AsyncIterator[ServerSentEvent]:
-        """Yield the events of a stream, and connect again where it ends, until the answer is 204."""
+    async def events(
+        self, path: str, query: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    ) -> AsyncIterator[ServerSentEvent]:
+        """Yield the server-sent events at a path, and connect again where they end, until the answer is 204."""
         patience = Patience(self.patience, repeatable=True)
-        headers = {**self._headers(EVENTS), **headers}
+        sent = {**self._headers(EVENTS), **(headers or {})}
+        quiet = httpx.Timeout(self._http.timeout.connect, read=SILENCE)
         while True:
+            there = False
             try:
-                async with self._opened(path, query, headers) as answer:
+                async with self._http.stream("GET", self.url + quote(path), params=query, headers=sent, timeout=quiet) as answer:
                     if answer.status_code == 204:
                         return
                     if not answer.is_success:
@@ -216,21 +219,19 @@ class AsyncClient:
                             raise problem
                         pause = asked
                     else:
+                        there = True
                         async for event in EventSource(answer).aiter_sse():
                             patience.progress()
                             if event.id:
-                                headers["Last-Event-ID"] = event.id
+                                sent["Last-Event-ID"] = event.id
                             yield event
+                        patience.connected()
                         pause = self._pause(patience, EOFError("the stream ended"))
             except (httpx.TransportError, httpx.InvalidURL, SSEError) as reason:
+                if there:
+                    patience.connected()
                 pause = self._pause(patience, reason)
             await anyio.sleep(pause)
-
-    @asynccontextmanager
-    async def _opened(self, path: str, query: Mapping[str, Any], headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
-        timeout = httpx.Timeout(self._http.timeout.connect, read=SILENCE)
-        async with self._http.stream("GET", self.url + quote(path), params=query, headers=dict(headers), timeout=timeout) as answer:
-            yield answer
 
 
 class AsyncMatch:
@@ -312,17 +313,22 @@ class AsyncMatch:
             await self._check_up_to(after, viewer)
         path = f"{self.path}/stream"
         query = {"after": after, **_given(viewer=viewer), **({"proof": "true"} if check else {})}
-        async for event in self.client._events(path, query, {}):
+        async for event in self.client.events(path, query):
             if event.event == "over":
                 return
             if event.event != "entry":
                 continue
-            entry = json.loads(event.data)
+            entry = parsed(event.data)
             if entry["version"] > after:  # else it comes again
                 after = entry["version"]
-                if check and after > self.evidence.version:
+                if check:
                     self.evidence.entry(entry)
                 yield entry
+
+    async def wait(self, version: int, *, check: bool = True) -> types.Match:
+        """Wait until the match is beyond a version, or over. Return the standing. `check`: whether to check the chain of all entries."""
+        await self._moved_on(version, check)
+        return await self.standing()
 
     async def receipt(self, version: int) -> str:
         """Return the signed receipt of a version, and keep it."""
@@ -358,7 +364,7 @@ class AsyncMatch:
         """
         headers = {"Idempotency-Key": request or str(uuid4())} | ({} if version is None else {"If-Match": f'"{version}"'})
         answer = await self.client.request("POST", f"{self.path}/actions", query=_given(seat=seat), body=acted(action), headers=headers)
-        played: types.Played = answer.json()
+        played: types.Played = parsed(answer.content)
         await self.keep(played["receipt"])
         return played
 
@@ -368,17 +374,17 @@ class AsyncMatch:
         """Try actions without playing them. Return the position and the choices after them."""
         headers = {} if version is None else {"If-Match": f'"{version}"'}
         path, query = f"{self.path}/tries", _given(seat=seat)
-        tried: types.Tried = (
-            await self.client.request("POST", path, query=query, body=acted(action), headers=headers, repeatable=True)
-        ).json()
+        answer = await self.client.request("POST", path, query=query, body=acted(action), headers=headers, repeatable=True)
+        tried: types.Tried = parsed(answer.content)
         return tried
 
     async def rematch(self) -> AsyncMatch:
         """Ask for the same match again, after the end. Return the new match; everybody who asks gets the same one."""
         headers = {"Idempotency-Key": str(uuid4())}
         answer = await self.client.request("POST", f"{self.path}/actions", body={"type": "rematch"}, headers=headers)
-        match = AsyncMatch(self.client, answer.json()["id"])
-        match.last = answer.json()
+        made: types.Match = parsed(answer.content)
+        match = AsyncMatch(self.client, made["id"])
+        await match.note(made)
         return match
 
     async def turns(self, seat: str | None = None, *, check: bool = True) -> AsyncIterator[AsyncTurn]:

@@ -80,18 +80,22 @@ class Evidence:
         return self._checked[-1][0] if self._checked else START
 
     def entry(self, entry: Mapping[str, Any]) -> None:
-        """Check the next entry, which has its proof. Raises BrokenChain or TwoHistories."""
-        if entry["version"] != self.version + 1:
+        """Check the next entry, or an earlier one again. It has its proof. Raises BrokenChain or TwoHistories."""
+        version = entry["version"]
+        if not 1 <= version <= self.version + 1:
             raise BrokenChain(self.match, entry, None, f"the entry after version {self.version} should come next")
         try:
-            expected = digest_of(self.digest, self.match, entry)
+            expected = digest_of(self._checked[version - 2][0] if version > 1 else START, self.match, entry)
         except (KeyError, ValueError, TypeError):
             raise BrokenChain(self.match, entry, None, "the proof does not fit the entry") from None
         if expected != entry["digest"]:
             raise BrokenChain(self.match, entry, expected, "the digest does not follow from the entry before and what is shown of this one")
-        self._checked.append((expected, entry["at"]))
-        if self.version in self._notes:
-            self._compare(Receipt.of(self._notes[self.version]))
+        if version > self.version:
+            self._checked.append((expected, entry["at"]))
+        elif self._checked[version - 1][0] != expected:
+            raise BrokenChain(self.match, entry, self._checked[version - 1][0], "this is not the entry that was shown before")
+        if version in self._notes:
+            self._compare(Receipt.of(self._notes[version]))
 
     def receipt(self, note: str) -> None:
         """Keep a receipt that the server has just given. Raises TwoHistories or BadReceipt."""

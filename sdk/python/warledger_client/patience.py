@@ -37,6 +37,10 @@ class Patience:
         self._silences = 0
         self._broken = 0
 
+    def connected(self) -> None:
+        """Begin to count the seconds anew, since the server was there. Repeated cuts without progress still wait longer each time."""
+        self._end = time.monotonic() + self.seconds
+
     def after(self, problem: Problem) -> float | None:
         """Return how many seconds to wait before the request is sent again, or None if it is not."""
         if problem.status == 429 or (problem.status in AWAY and self.repeatable):

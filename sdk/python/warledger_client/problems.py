@@ -155,6 +155,7 @@ def problem_of(status: int, body: bytes, headers: Mapping[str, str]) -> Problem:
     >>> problem_of(502, b"<html>", {})
     Unavailable('502 : <html>')
     """
+    problem: Any
     try:
         problem = json.loads(body)
     except ValueError:
@@ -162,3 +163,11 @@ def problem_of(status: int, body: bytes, headers: Mapping[str, str]) -> Problem:
     if not isinstance(problem, dict):
         problem = {"detail": body.decode(errors="replace")[:PROBLEM_TEXT]}
     return CLASSES.get(status, Unavailable if status >= 500 else Problem)(status, problem, headers)
+
+
+def parsed(text: bytes | str) -> Any:
+    """Return the JSON in an answer. Raises Unreachable if it is none, as when something between here and the server has answered."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise Unreachable("the answer is no JSON, so it is not that of a Warledger server") from None

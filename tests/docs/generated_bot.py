@@ -1,4 +1,4 @@
-"""A bot that plays any game of Warledger with a client generated from openapi.yaml. examples/README.md says how to make and start it."""
+"""A bot over a client that openapi-python-client generates. It shows that the description is good for such clients (ADR 52)."""
 
 from __future__ import annotations
 
