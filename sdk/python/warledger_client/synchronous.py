@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 JSON, TEXT, SVG, NDJSON, EVENTS = "application/json", "text/plain", "image/svg+xml", "application/x-ndjson", "text/event-stream"
 PAGE = 500  # entries to ask for at once
 WAIT = 25  # seconds that the server may hold a request until there is news; it may end the wait earlier
+SOON = 1  # the same, after an action was refused though the match has not moved on
 SILENCE = 45.0  # seconds without a byte after which a stream is taken as cut; the server sends a comment every 15
 
 
@@ -388,7 +389,8 @@ class Match:
     def turns(self, seat: str | None = None, *, check: bool = True) -> Iterator[Turn]:
         """Yield a turn whenever you must decide, until the match is over. A seat that a substitute plays is taken back first.
 
-        A turn in which you do nothing, or which somebody else was quicker to change, is over, too: the next one comes with the next entry.
+        A turn in which you do nothing is over, too: the next one comes with the next entry. So does the next one after a turn that somebody
+        else was quicker to change. After any other conflict it comes a second later at the latest.
         `check`: whether to check the chain of all entries.
         """
         while True:
@@ -397,14 +399,16 @@ class Match:
             playing: list[types.Choice] = in_the_game(found["choices"])
             if not playing and self._came_back(found, seat):
                 continue
+            wait = WAIT
             while playing:
                 turn = Turn(self, version, mine, playing, seat)
                 yield turn
                 if turn.played is None:
+                    wait = SOON if isinstance(turn.refused, Conflict) else WAIT
                     break
                 version, mine = turn.played["version"], turn.played["seat"]
                 playing = in_the_game(turn.played["choices"])
-            if not self._moved_on(version, check):
+            if not self._moved_on(version, check, wait):
                 self._finish(check)
                 return
 
@@ -425,17 +429,16 @@ class Match:
             return False
         return True
 
-    def _moved_on(self, version: int, check: bool) -> bool:
-        """Wait until the match is beyond a version. Return False if it is over."""
-        after = version
+    def _moved_on(self, version: int, check: bool, wait: int = WAIT) -> bool:
+        """Wait until the match is beyond a version, or a short while. Return False if it is over."""
         while True:
-            page = self._page(self.evidence.version if check else after, None, check, wait=WAIT)
+            page = self._page(self.evidence.version if check else version, None, check, wait)
             for entry in page["entries"] if check else ():
                 self.evidence.entry(entry)
             over = any(has_ended(entry) for entry in page["entries"]) or not page["entries"]
             if over and (self.standing())["status"] in ("over", "closed"):
                 return False
-            if page["version"] > version:
+            if page["version"] > version or (wait == SOON and not page["entries"]):
                 return True
 
     def _finish(self, check: bool) -> None:
@@ -470,6 +473,7 @@ class Turn:
     """A decision of a seat of yours.
 
     `version`: that of the match. `seat`: who decides. `choices`: every legal choice in the game. `played`: the answer to your action.
+    `refused`: why it could not be carried out any more. Both are None before you act.
     """
 
     def __init__(self, match: Match, version: int, seat: str | None, choices: list[types.Choice], asked: str | None) -> None:
@@ -478,14 +482,18 @@ class Turn:
         self.seat = seat
         self.choices = choices
         self.played: types.Played | None = None
+        self.refused: Stale | Conflict | None = None
         self._asked = asked
 
     def act(self, action: Mapping[str, object] | Sequence[Mapping[str, object]]) -> types.Played | None:
-        """Carry out a choice, an action, or a list of them, if the match is still at this version. Return None if it has moved on."""
+        """Carry out a choice, an action, or a list of them, if the match is still at this version.
+
+        Return None if it has moved on, or if the action is not possible any more: `refused` says why.
+        """
         try:
             self.played = self.match.act(action, version=self.version, seat=self._asked)
-        except (Stale, Conflict):
-            self.played = None
+        except (Stale, Conflict) as problem:
+            self.played, self.refused = None, problem
         return self.played
 
     def state(self) -> types.State:

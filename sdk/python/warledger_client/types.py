@@ -46,7 +46,7 @@ class AiDecision(TypedDict):
     spent: int
 
 
-Analysis: TypeAlias = "WarAnalysis | WarOfTheWorldsAnalysis | WarOfCivilizationsAnalysis"
+Analysis: TypeAlias = "WarAnalysis | WowAnalysis | WocAnalysis"
 """The analysis of a match that is over."""
 
 
@@ -64,10 +64,14 @@ class AnalysisWaiting(TypedDict):
     """An analysis that is not finished yet."""
 
     match: MatchId
-    game: str
+    game: AnalysisWaitingGame
     level: str
     version: int
     versions: int
+
+
+AnalysisWaitingGame: TypeAlias = "str"
+"""The id of the game."""
 
 
 class Analyst(TypedDict):
@@ -90,41 +94,41 @@ AnyWarCard: TypeAlias = "WarCard | str"
 AnyWarFace: TypeAlias = "WarFace | str"
 """the symbol that a tile bears, or brown, or another."""
 
-AnyWarOfCivilizationsActionId: TypeAlias = "WarOfCivilizationsActionId | str"
-"""an active action, or another."""
-
-AnyWarOfCivilizationsAt: TypeAlias = "WarOfCivilizationsAt | str"
-"""a location of the map, or another."""
-
-AnyWarOfCivilizationsCard: TypeAlias = "WarOfCivilizationsCard | str"
-"""a power card, or another."""
-
-AnyWarOfCivilizationsConverted: TypeAlias = "WarOfCivilizationsConverted | str"
-"""a resource, or another."""
-
-AnyWarOfCivilizationsSeat: TypeAlias = "WarOfCivilizationsSeat | str"
-"""a seat, named after its clan, or another."""
-
-AnyWarOfCivilizationsShip: TypeAlias = "WarOfCivilizationsShip | str"
-"""a kind of ship, or another."""
-
-AnyWarOfTheWorldsCard: TypeAlias = "WarOfTheWorldsCard | str"
-"""a card, or another."""
-
-AnyWarOfTheWorldsRegion: TypeAlias = "WarOfTheWorldsRegion | str"
-"""a region of the map, or another."""
-
-AnyWarOfTheWorldsSeat: TypeAlias = "WarOfTheWorldsSeat | str"
-"""a seat, named after its side, or another."""
-
-AnyWarOfTheWorldsUnit: TypeAlias = "WarOfTheWorldsUnit | str"
-"""a figure, or another."""
-
 AnyWarRemovedSymbol: TypeAlias = "WarRemovedSymbol | str"
 """a symbol of tiles and cards, or another."""
 
 AnyWarSeat: TypeAlias = "WarSeat | str"
 """a seat, named after its cubes, or another."""
+
+AnyWocActionId: TypeAlias = "WocActionId | str"
+"""an active action, or another."""
+
+AnyWocAt: TypeAlias = "WocAt | str"
+"""a location of the map, or another."""
+
+AnyWocCard: TypeAlias = "WocCard | str"
+"""a power card, or another."""
+
+AnyWocConverted: TypeAlias = "WocConverted | str"
+"""a resource, or another."""
+
+AnyWocSeat: TypeAlias = "WocSeat | str"
+"""a seat, named after its clan, or another."""
+
+AnyWocShip: TypeAlias = "WocShip | str"
+"""a kind of ship, or another."""
+
+AnyWowCard: TypeAlias = "WowCard | str"
+"""a card, or another."""
+
+AnyWowRegion: TypeAlias = "WowRegion | str"
+"""a region of the map, or another."""
+
+AnyWowSeat: TypeAlias = "WowSeat | str"
+"""a seat, named after its side, or another."""
+
+AnyWowUnit: TypeAlias = "WowUnit | str"
+"""a figure, or another."""
 
 
 class Appeal(TypedDict):
@@ -152,7 +156,7 @@ class AtTable(TypedDict):
     substitutes: AtTableSubstitutes
     held: AtTableHeld
     handovers: AtTableHandovers
-    paused_until: int | None
+    paused_until: AtTablePausedUntil
     disputes: list[DisputeStanding]
     disputed_since: int | None
     continued: AtTableContinued
@@ -176,6 +180,9 @@ AtTableOffers: TypeAlias = "dict[str, OpenOffer]"
 AtTableOffersMade: TypeAlias = "dict[str, int]"
 """How many offers each seat has made. Seats without offers are left out."""
 
+AtTablePausedUntil: TypeAlias = "int | None"
+"""When the pause ends at the latest; null if the match is not paused."""
+
 AtTableSubstitutes: TypeAlias = "dict[str, str]"
 """The seats that an artificial player plays until their owners return."""
 
@@ -188,7 +195,7 @@ class Audit(TypedDict):
 
     ok: bool
     match: MatchId
-    game: str
+    game: AnalysisWaitingGame
     versions: int
     digest: Digest
     chain: ChainState
@@ -235,7 +242,7 @@ class Change(TypedDict):
     """An entry that changed a field."""
 
     version: int
-    at: int
+    at: Moment
     actor: str
     action: dict[str, Any]
     text: list[str]
@@ -254,8 +261,28 @@ class ChangingEvent(TypedDict):
     rules: list[str]
 
 
-Choices: TypeAlias = "WarChoices | WarOfTheWorldsChoices | WarOfCivilizationsChoices"
+class ChoiceBase(TypedDict):
+    """What every choice may have."""
+
+    choose: NotRequired[dict[str, Range | Counts]]
+    at_table: NotRequired[Literal[True]]
+
+
+Choices: TypeAlias = "WarChoices | WowChoices | WocChoices"
 """What you may do now: in the game, and at the table."""
+
+
+class ChoicesBase(TypedDict):
+    """What every answer with choices has."""
+
+    match: MatchId
+    version: ChoicesBaseVersion
+    seat: SeatId | None
+    to_act: ToAct
+
+
+ChoicesBaseVersion: TypeAlias = "int"
+"""How many entries the match has."""
 
 
 class Claim(TypedDict):
@@ -265,10 +292,10 @@ class Claim(TypedDict):
 
 
 Clock: TypeAlias = "NoneClock | PerActionClock | BankClock | DaysClock"
-"""The clock of each seat. `kind` decides its other fields."""
+"""The clock of each seat. `kind` decides its other fields. Default: 3 `days` if several people may play, else none."""
 
 ClockRequest: TypeAlias = "NoneClockRequest | PerActionClockRequest | BankClockRequest | DaysClockRequest"
-"""The clock of each seat. `kind` decides its other fields."""
+"""The clock of each seat. `kind` decides its other fields. Default: 3 `days` if several people may play, else none."""
 
 
 class CloseAppeal(TypedDict):
@@ -405,7 +432,7 @@ class Desk(TypedDict):
 
     disputes: list[DeskDispute]
     players: PlayerNames
-    next: str | None
+    next: DeskNext
 
 
 class DeskDisputeFreezes(TypedDict):
@@ -438,10 +465,13 @@ class DeskDispute(TypedDict):
     left: DeskDisputeLeft | None
     cost: int
     match: MatchId
-    game: str
+    game: AnalysisWaitingGame
     updated: int
     number: int
 
+
+DeskNext: TypeAlias = "str | None"
+"""The `cursor` of the next page; null after the last one."""
 
 DiceState: TypeAlias = 'Literal["verified", "partly", "undisclosed"] | str'
 """Whether all draws were checked, some, or none as the secret is not published yet, or another."""
@@ -464,8 +494,12 @@ class DisputeEscalatedEvent(TypedDict):
 
     type: Literal["dispute_escalated"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     until: int
+
+
+DisputeEscalatedEventEntry: TypeAlias = "int"
+"""the version of this entry"""
 
 
 class DisputeInFullFreezes(TypedDict):
@@ -506,7 +540,7 @@ class DisputeLapsedEvent(TypedDict):
 
     type: Literal["dispute_lapsed"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
 
 
 class DisputeList(TypedDict):
@@ -537,7 +571,7 @@ class DisputeOpenedEvent(TypedDict):
     dispute: DisputeNumber
     seat: SeatId
     version: int
-    opened: int
+    opened: DisputeEscalatedEventEntry
     text: DisputeOpenedEventText
     until: int
     freezes: NotRequired[DisputeOpenedEventFreezes]
@@ -568,24 +602,24 @@ class DisputeRuledEvent(TypedDict):
 
     type: Literal["dispute_ruled"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     referee: PlayerId
     role: Literal["referee", "admin"] | str
     verdict: Literal["rejected", "upheld"] | str
     remedy: DisputeRuledEventRemedy
     seat: NotRequired[SeatId]
-    version: NotRequired[int]
+    version: NotRequired[DisputeRuledEventVersion]
     text: DisputeOpenedEventText
     until: NotRequired[int]
-    frozen_until: NotRequired[DisputeRuledEventFrozenUntil]
+    frozen_until: NotRequired[int]
     left: NotRequired[DisputeOpenedEventLeft]
 
 
-DisputeRuledEventFrozenUntil: TypeAlias = "int"
-"""until when it freezes the match at most, in milliseconds since 1970; left out if it does not"""
-
 DisputeRuledEventRemedy: TypeAlias = 'Literal["none", "void", "forfeit", "play_on"] | str'
 """what follows from it"""
+
+DisputeRuledEventVersion: TypeAlias = "int"
+"""the version from which another match goes on"""
 
 
 class DisputeSettledEvent(TypedDict):
@@ -593,7 +627,7 @@ class DisputeSettledEvent(TypedDict):
 
     type: Literal["dispute_settled"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
 
 
 class DisputeStandingFreezes(TypedDict):
@@ -631,7 +665,7 @@ class DisputeStep(TypedDict):
     """A step of a dispute."""
 
     version: int
-    at: int
+    at: Moment
     actor: str
     event: (
         DisputeOpenedEvent
@@ -656,10 +690,14 @@ class DisputeTakenEvent(TypedDict):
 
     type: Literal["dispute_taken"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     referee: PlayerId
     role: Literal["referee", "admin"] | str
-    cost: int
+    cost: DisputeTakenEventCost
+
+
+DisputeTakenEventCost: TypeAlias = "int"
+"""what it has taken from the clock of the seat that disputes, in milliseconds"""
 
 
 class DisputeText(TypedDict):
@@ -673,7 +711,7 @@ class DisputeWithdrawnEvent(TypedDict):
 
     type: Literal["dispute_withdrawn"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
 
 
 Edits: TypeAlias = "list[int | str]"
@@ -699,11 +737,24 @@ class EndVote(TypedDict):
     """End a vote in which nothing was decided in time: what the match names happens (TBL-VOT-05)."""
 
     type: Literal["end_vote"]
-    seat: str
+    seat: EndVoteSeat
 
 
-Entries: TypeAlias = "WarEntries | WarOfTheWorldsEntries | WarOfCivilizationsEntries"
+EndVoteSeat: TypeAlias = "str"
+"""a seat of the match"""
+
+Entries: TypeAlias = "WarEntries | WowEntries | WocEntries"
 """Entries of a match, oldest first."""
+
+
+class EntriesBase(TypedDict):
+    """What every page of entries has."""
+
+    match: MatchId
+    viewer: Viewer
+    after: int
+    version: int
+    players: PlayerNames
 
 
 class EntryBase(TypedDict):
@@ -712,7 +763,7 @@ class EntryBase(TypedDict):
     version: int
     actor: str
     revision: int
-    at: int
+    at: Moment
     digest: Digest
     secret: NotRequired[Digest]
     proof: NotRequired[Proof]
@@ -739,12 +790,15 @@ class Fork(TypedDict):
     fork_of: MatchId
     at: int
     seats: NotRequired[dict[str, SeatTaker]]
-    code: NotRequired[bool]
+    code: NotRequired[ForkCode]
     clock: NotRequired[ClockRequest]
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
 
+
+ForkCode: TypeAlias = "bool"
+"""Whether open seats need a code. The answer has the code."""
 
 ForkDisputeDays: TypeAlias = "int"
 """for how many days, at most, the disputes of a seat freeze the match; 3 if left out, 0 to 14"""
@@ -756,13 +810,17 @@ class ForkMatch(TypedDict):
 
     type: Literal["fork_match"]
     fork_of: MatchId
-    at: int
+    at: ForkMatchAt
     seats: CreateMatchSeats
     code: NotRequired[Literal[True]]
     clock: NotRequired[ShownClockRequest]
     time_out: NotRequired[ShownTimeOutRequest]
     spectators: NotRequired[ShownSpectators]
     dispute_days: NotRequired[CreateMatchDisputeDays]
+
+
+ForkMatchAt: TypeAlias = "int"
+"""the version of it"""
 
 
 class Frame(TypedDict):
@@ -777,12 +835,12 @@ class Frame(TypedDict):
     fragments: NotRequired[dict[str, str | Edits]]
     gone: NotRequired[list[str]]
     version: int
-    at: int
+    at: Moment
     actor: str
     action: str
     key: NotRequired[Literal[True]]
     match: NotRequired[MatchId]
-    game: NotRequired[str]
+    game: NotRequired[AnalysisWaitingGame]
     viewer: NotRequired[Viewer]
     shape: NotRequired[str]
     look: NotRequired[str]
@@ -805,7 +863,7 @@ class FrameList(TypedDict):
     """Frames of a match, oldest first."""
 
     match: MatchId
-    game: str
+    game: AnalysisWaitingGame
     viewer: Viewer
     after: int
     version: int
@@ -817,11 +875,11 @@ class FrameNow(TypedDict):
 
     status: NotRequired[MatchStatus]
     round: NotRequired[Round]
-    phase: NotRequired[str]
-    active: NotRequired[SeatId | None]
+    phase: NotRequired[FrameNowPhase]
+    active: NotRequired[FrameNowActive]
     to_act: NotRequired[ToAct]
     outcome: NotRequired[FrameNowOutcome]
-    seats: NotRequired[dict[str, Occupant]]
+    seats: NotRequired[FrameNowSeats]
     clocks: NotRequired[AtTableClocks]
     offers: NotRequired[AtTableOffers]
     offers_made: NotRequired[AtTableOffersMade]
@@ -829,14 +887,23 @@ class FrameNow(TypedDict):
     substitutes: NotRequired[AtTableSubstitutes]
     held: NotRequired[AtTableHeld]
     handovers: NotRequired[AtTableHandovers]
-    paused_until: NotRequired[int | None]
+    paused_until: NotRequired[AtTablePausedUntil]
     disputes: NotRequired[list[DisputeStanding]]
     disputed_since: NotRequired[int | None]
     continued: NotRequired[AtTableContinued]
 
 
+FrameNowActive: TypeAlias = "SeatId | None"
+"""The seat whose turn it is, or null."""
+
 FrameNowOutcome: TypeAlias = "Outcome | None"
 """Who won, and why; null while the match goes on."""
+
+FrameNowPhase: TypeAlias = "str"
+"""The kind of decision that is due, an id of the game."""
+
+FrameNowSeats: TypeAlias = "dict[str, Occupant]"
+"""Who has each seat."""
 
 
 class FrameSheet(TypedDict):
@@ -853,27 +920,27 @@ class FreezeEndedEvent(TypedDict):
 
     type: Literal["freeze_ended"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     waited: int
-    cost: int
+    cost: DisputeTakenEventCost
 
 
 class Game(TypedDict):
     """A game: its seats, options, artificial players and refusals."""
 
-    id: str
+    id: AnalysisWaitingGame
     title: str
     seats: list[SeatId]
     least_seats: int
     most_seats: int
-    revision: int
-    options: dict[str, Any]
+    revision: Revision
+    options: GameOptions
     profiles: dict[str, Any]
     levels: list[Level]
     refusals: dict[str, str]
 
 
-GameAction: TypeAlias = "WarAction | WarOfTheWorldsAction | WarOfCivilizationsAction"
+GameAction: TypeAlias = "WarAction | WowAction | WocAction"
 """An action of the match's game."""
 
 GameActions: TypeAlias = "GameAction | list[GameAction]"
@@ -883,8 +950,8 @@ GameActions: TypeAlias = "GameAction | list[GameAction]"
 class GameData(TypedDict):
     """The data of a game."""
 
-    game: str
-    revision: int
+    game: AnalysisWaitingGame
+    revision: Revision
     seats: list[SeatId]
     least_seats: int
     most_seats: int
@@ -895,12 +962,12 @@ class GameData(TypedDict):
 class GameInBrief(TypedDict):
     """A game in brief."""
 
-    id: str
+    id: AnalysisWaitingGame
     title: str
     seats: list[SeatId]
     least_seats: int
     most_seats: int
-    revision: int
+    revision: Revision
 
 
 class GameList(TypedDict):
@@ -909,13 +976,17 @@ class GameList(TypedDict):
     games: list[GameInBrief]
 
 
+GameOptions: TypeAlias = "dict[str, Any]"
+"""JSON Schema of the options of a match."""
+
+
 class GameSchema(TypedDict):
     """The JSON Schemas of a game."""
 
-    game: str
+    game: AnalysisWaitingGame
     document: dict[str, Any]
     view: dict[str, Any]
-    options: dict[str, Any]
+    options: GameOptions
     action: dict[str, Any]
     event: dict[str, Any]
     actions: dict[str, dict[str, Any]]
@@ -933,7 +1004,11 @@ class HandOver(TypedDict):
     """Offer the seat to a player, or take the offer back with null (TBL-HND-01)."""
 
     type: Literal["hand_over"]
-    player: PlayerId | None
+    player: HandOverPlayer
+
+
+HandOverPlayer: TypeAlias = "PlayerId | None"
+"""the id of a player"""
 
 
 class Health(TypedDict):
@@ -945,7 +1020,7 @@ class Health(TypedDict):
 HealthStatus: TypeAlias = 'Literal["ok"] | str'
 """`ok`: all is well, or another."""
 
-Hint: TypeAlias = "WarHint | WarOfTheWorldsHint | WarOfCivilizationsHint"
+Hint: TypeAlias = "WarHint | WowHint | WocHint"
 """What a level would play for your seat."""
 
 
@@ -970,7 +1045,7 @@ class HintWaiting(TypedDict):
     """A hint that is not ready yet."""
 
     match: MatchId
-    game: str
+    game: AnalysisWaitingGame
     version: int
     seat: SeatId
     level: str
@@ -989,7 +1064,7 @@ class InvitationDeclinedEvent(TypedDict):
     type: Literal["invitation_declined"]
     seat: SeatId
     player: PlayerId
-    kept_for: PlayerId | None
+    kept_for: HandOverPlayer
 
 
 class Key(TypedDict):
@@ -998,8 +1073,8 @@ class Key(TypedDict):
     id: KeyId
     name: str
     scopes: list[Scope]
-    created: int
-    used: str | None
+    created: Moment
+    used: KeyUsed
 
 
 KeyId: TypeAlias = "str"
@@ -1017,6 +1092,10 @@ class KeyRequest(TypedDict):
 
     name: Name
     scopes: list[Literal["account", "play", "read", "referee"]]
+
+
+KeyUsed: TypeAlias = "str | None"
+"""The day (UTC) on which the key was last used; null if never."""
 
 
 class LapseDispute(TypedDict):
@@ -1048,14 +1127,14 @@ class LeafList(TypedDict):
 
     match: MatchId
     leaves: list[ProvenLeaf]
-    next: str | None
+    next: DeskNext
 
 
 class LeaveSeat(TypedDict):
     """Open the seat again; what its player added to the dice is gone (TBL-SEA-04, TBL-SEA-07, TBL-SEA-08)."""
 
     type: Literal["leave_seat"]
-    seat: str
+    seat: EndVoteSeat
 
 
 class Level(TypedDict):
@@ -1107,12 +1186,12 @@ class Match(TypedDict):
     substitutes: AtTableSubstitutes
     held: AtTableHeld
     handovers: AtTableHandovers
-    paused_until: int | None
+    paused_until: AtTablePausedUntil
     disputes: list[DisputeStanding]
     disputed_since: int | None
     continued: AtTableContinued
     id: MatchId
-    game: str
+    game: AnalysisWaitingGame
     status: MatchStatus
     created: int
     creator: PlayerId
@@ -1126,19 +1205,19 @@ class Match(TypedDict):
     revision: int
     options: dict[str, Any]
     order: list[SeatId]
-    seats: dict[str, Occupant]
+    seats: FrameNowSeats
     invited: dict[str, PlayerId]
     expires: int | None
     code_needed: bool
     round: Round
-    phase: str
-    active: SeatId | None
+    phase: FrameNowPhase
+    active: FrameNowActive
     to_act: list[str]
     outcome: FrameNowOutcome
     commitment: Digest
     secret: Digest | None
-    version: int
-    updated: int
+    version: ChoicesBaseVersion
+    updated: StandingUpdated
     thinking: Thinking | None
     code: NotRequired[str]
     rules: ContentHash
@@ -1165,9 +1244,9 @@ class MatchCreatedEventOrigin(TypedDict):
     """the position from which a match begins that does not begin with the first document of its game"""
 
     match: MatchId
-    version: int
+    version: ForkMatchAt
     digest: Digest
-    dispute: NotRequired[MatchCreatedEventOriginDispute]
+    dispute: NotRequired[int]
     opened: NotRequired[Literal[True]]
 
 
@@ -1191,10 +1270,6 @@ class MatchCreatedEvent(TypedDict):
     practice: NotRequired[Literal[True]]
 
 
-MatchCreatedEventOriginDispute: TypeAlias = "int"
-"""the number of the dispute by whose ruling the match goes on; left out for practice"""
-
-
 class MatchFrozenEvent(TypedDict):
     """Nobody acts, and no clock runs but that of the seat that disputes."""
 
@@ -1211,7 +1286,7 @@ class MatchList(TypedDict):
 
     matches: list[Standing]
     players: PlayerNames
-    next: str | None
+    next: DeskNext
 
 
 class MatchPausedEvent(TypedDict):
@@ -1238,6 +1313,9 @@ class MatchUnfrozenEvent(TypedDict):
     frozen: int
 
 
+Moment: TypeAlias = "int"
+"""Milliseconds since 1970-01-01T00:00Z."""
+
 Name: TypeAlias = "str"
 """A name."""
 
@@ -1254,12 +1332,12 @@ class NewKey(TypedDict):
     id: KeyId
     name: str
     scopes: list[Scope]
-    created: int
-    used: str | None
+    created: Moment
+    used: KeyUsed
     key: str
 
 
-NewMatch: TypeAlias = "WarNewMatch | WarOfTheWorldsNewMatch | WarOfCivilizationsNewMatch"
+NewMatch: TypeAlias = "WarNewMatch | WowNewMatch | WocNewMatch"
 """A new match."""
 
 
@@ -1340,17 +1418,25 @@ class OfferMadeEvent(TypedDict):
     type: Literal["offer_made"]
     seat: SeatId
     what: AnyProposal
-    version: NotRequired[int]
+    version: NotRequired[OfferMadeEventVersion]
     hours: NotRequired[int]
+
+
+OfferMadeEventVersion: TypeAlias = "int"
+"""the version of the match to go back to"""
 
 
 class OpenOffer(TypedDict):
     """An open offer."""
 
     by: SeatId
-    version: NotRequired[int]
-    hours: NotRequired[int]
+    version: NotRequired[OfferMadeEventVersion]
+    hours: NotRequired[OpenOfferHours]
     accepted: list[SeatId]
+
+
+OpenOfferHours: TypeAlias = "int"
+"""after how many hours the pause ends; 24 if left out"""
 
 
 class OpenOrigin(TypedDict):
@@ -1380,10 +1466,17 @@ class Origin(TypedDict):
     """The position of another match that a match began from."""
 
     match: MatchId
-    version: int
+    version: ForkMatchAt
     digest: Digest
-    dispute: NotRequired[MatchCreatedEventOriginDispute]
-    opened: NotRequired[Literal[True]]
+    dispute: NotRequired[OriginDispute]
+    opened: NotRequired[OriginOpened]
+
+
+OriginDispute: TypeAlias = "int"
+"""the number of the dispute by whose ruling the match goes on; left out for practice"""
+
+OriginOpened: TypeAlias = Literal[True]
+"""this match is over, and everybody may see that one now"""
 
 
 class OriginOpenedEvent(TypedDict):
@@ -1443,7 +1536,7 @@ class PerActionClockRequest(TypedDict):
     seconds: int
 
 
-Played: TypeAlias = "WarPlayed | WarOfTheWorldsPlayed | WarOfCivilizationsPlayed"
+Played: TypeAlias = "WarPlayed | WowPlayed | WocPlayed"
 """What followed from your actions."""
 
 
@@ -1457,7 +1550,7 @@ class PlayedBase(TypedDict):
     substitutes: AtTableSubstitutes
     held: AtTableHeld
     handovers: AtTableHandovers
-    paused_until: int | None
+    paused_until: AtTablePausedUntil
     disputes: list[DisputeStanding]
     disputed_since: int | None
     continued: AtTableContinued
@@ -1466,11 +1559,15 @@ class PlayedBase(TypedDict):
     first: int
     version: int
     round: Round
-    phase: str
-    active: SeatId | None
+    phase: FrameNowPhase
+    active: FrameNowActive
     to_act: ToAct
     outcome: FrameNowOutcome
-    receipt: str
+    receipt: PlayedBaseReceipt
+
+
+PlayedBaseReceipt: TypeAlias = "str"
+"""The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md)."""
 
 
 class Player(TypedDict):
@@ -1517,7 +1614,7 @@ class Problem(TypedDict):
     type: str
     title: str
     status: int
-    code: ProblemCode | WarRefusalCode | WarOfTheWorldsRefusalCode | WarOfCivilizationsRefusalCode
+    code: ProblemCode | RefusalCode | WarRefusalCode | WowRefusalCode | WocRefusalCode
     detail: str
     errors: NotRequired[list[ProblemErrors]]
     version: NotRequired[int]
@@ -1670,7 +1767,7 @@ class Receipt(TypedDict):
 
     match: MatchId
     version: int
-    receipt: str
+    receipt: PlayedBaseReceipt
 
 
 class Record(TypedDict):
@@ -1705,7 +1802,7 @@ class RecordEntry(TypedDict):
     format: int
     revision: int
     rules: ContentHash
-    at: int
+    at: Moment
     request: NotRequired[RecordEntryRequest]
     digest: Digest
     secret: NotRequired[Digest]
@@ -1715,6 +1812,10 @@ class RecordOpenedEvent(TypedDict):
     """The match that went on from this one is over, so everybody may see all of this one."""
 
     type: Literal["record_opened"]
+
+
+RefusalCode: TypeAlias = 'Literal["match_over", "bad_action", "not_your_turn", "wrong_phase", "bad_options"] | str'
+"""Why any game refuses, or another."""
 
 
 class Refusals(TypedDict):
@@ -1792,7 +1893,7 @@ class ReportAttachedEvent(TypedDict):
 
     type: Literal["report_attached"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     report: ReportAttachedEventReport
 
 
@@ -1822,6 +1923,9 @@ ReturnTime = TypedDict(
 )
 """Let every clock that ran while the service did not run that much longer (TBL-CLK-07)."""
 
+Revision: TypeAlias = "int"
+"""The revision of the game's rules. It rises when a ruling changes play."""
+
 Role: TypeAlias = 'Literal["player", "referee", "admin"] | str'
 """What the player may do. A referee may audit any match, except while playing in it, or another."""
 
@@ -1833,7 +1937,21 @@ class RoleRequest(TypedDict):
 
 
 Round: TypeAlias = "int"
-"""The number of the round, from 1."""
+"""the number of the round, from 1"""
+
+
+class RoundEndedEvent(TypedDict):
+    """Every seat has had its turn. The system must act."""
+
+    type: Literal["round_ended"]
+    round: Round
+
+
+class RoundStartedEvent(TypedDict):
+    """The round has this number."""
+
+    type: Literal["round_started"]
+    round: Round
 
 
 class Rule(TypedDict):
@@ -1861,8 +1979,8 @@ class RuleDispute(TypedDict):
 class RuleList(TypedDict):
     """The rules of a game, in their order."""
 
-    game: str
-    revision: int
+    game: AnalysisWaitingGame
+    revision: Revision
     rules: list[Rule]
 
 
@@ -1870,10 +1988,10 @@ class Ruling(TypedDict):
     """A ruling on a dispute."""
 
     referee: PlayerId
-    verdict: Literal["rejected", "upheld"] | str
+    verdict: RulingVerdict
     remedy: DisputeRuledEventRemedy
     seat: NotRequired[SeatId]
-    version: NotRequired[int]
+    version: NotRequired[DisputeRuledEventVersion]
 
 
 class RulingAcceptedEvent(TypedDict):
@@ -1881,7 +1999,7 @@ class RulingAcceptedEvent(TypedDict):
 
     type: Literal["ruling_accepted"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     seat: SeatId
 
 
@@ -1890,11 +2008,11 @@ class RulingAppealedEvent(TypedDict):
 
     type: Literal["ruling_appealed"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     seat: SeatId
     text: DisputeOpenedEventText
     until: int
-    frozen_until: NotRequired[DisputeRuledEventFrozenUntil]
+    frozen_until: NotRequired[int]
 
 
 class RulingListRulingsReadings(TypedDict):
@@ -1917,8 +2035,8 @@ class RulingListRulings(TypedDict):
 class RulingList(TypedDict):
     """The rulings of a game."""
 
-    game: str
-    revision: int
+    game: AnalysisWaitingGame
+    revision: Revision
     rulings: list[RulingListRulings]
 
 
@@ -1931,6 +2049,9 @@ class RulingRequest(TypedDict):
     version: NotRequired[int]
     text: WrittenText
 
+
+RulingVerdict: TypeAlias = 'Literal["rejected", "upheld"] | str'
+"""what the ruling says"""
 
 Scope: TypeAlias = 'Literal["account", "play", "read", "referee"] | str'
 """`read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role of referee or
@@ -1995,7 +2116,7 @@ class SeatOfferedEvent(TypedDict):
 
     type: Literal["seat_offered"]
     seat: SeatId
-    player: PlayerId | None
+    player: HandOverPlayer
 
 
 SeatRequest: TypeAlias = Literal["me", "open", "ai:random", "ai:novice", "ai:greedy", "ai:strong", "ai:expert"]
@@ -2088,15 +2209,19 @@ class ShownAttachReport(TypedDict):
 
 
 ShownClockRequest: TypeAlias = "NoneClockRequest | PerActionClockRequest | BankClockRequest | DaysClockRequest"
-"""The clock of each seat. `kind` decides its other fields."""
+"""The clock of each seat. `kind` decides its other fields. Default: 3 `days` if several people may play, else none."""
 
 
 class ShownDispute(TypedDict):
     """`dispute`, as entries show it. Until the match is over, spectators may see only its `type`."""
 
     type: Literal["dispute"]
-    version: NotRequired[int]
+    version: NotRequired[ShownDisputeVersion]
     text: NotRequired[WrittenText]
+
+
+ShownDisputeVersion: TypeAlias = "int"
+"""the version that the dispute is about"""
 
 
 class ShownRuleDispute(TypedDict):
@@ -2108,7 +2233,7 @@ class ShownRuleDispute(TypedDict):
     verdict: NotRequired[Literal["rejected", "upheld"] | str]
     remedy: NotRequired[Literal["none", "void", "forfeit", "play_on"] | str]
     seat: NotRequired[str]
-    version: NotRequired[int]
+    version: NotRequired[DisputeRuledEventVersion]
 
 
 class ShownSpectators1(TypedDict):
@@ -2118,7 +2243,7 @@ class ShownSpectators1(TypedDict):
 
 
 ShownSpectators: TypeAlias = 'Literal["all", "none"] | str | ShownSpectators1'
-"""What spectators see before the match is over: all, none, or all but the newest `delay` versions."""
+"""What spectators see before the match is over: all (the default), none, or all but the newest `delay` versions."""
 
 
 class ShownStateSide(TypedDict):
@@ -2154,10 +2279,10 @@ ShownTimeOutRequestThen: TypeAlias = 'Literal["forfeit", "substitute"] | str'
 ShownWarAction: TypeAlias = "WarAdvance | WarPlaceUnit | WarReinforce | WarPlayCombatCard | WarEndCards | WarMove | WarEndMoves | WarAttack | WarStopAttack | WarTakeCards"
 """An action of War!."""
 
-ShownWarOfCivilizationsAction: TypeAlias = "WarOfCivilizationsAdvance | WarOfCivilizationsDeploy | WarOfCivilizationsBegin | WarOfCivilizationsForecast | WarOfCivilizationsCollect | WarOfCivilizationsRebuild | WarOfCivilizationsBuyCard | WarOfCivilizationsBuyShips | WarOfCivilizationsBuildTeleporter | WarOfCivilizationsMove | WarOfCivilizationsRedistribute | WarOfCivilizationsConvert | WarOfCivilizationsMount | WarOfCivilizationsDismount | WarOfCivilizationsFight | WarOfCivilizationsMovePrivateer | WarOfCivilizationsPlayCard | WarOfCivilizationsDiscardCard | WarOfCivilizationsUpgradeAbility | WarOfCivilizationsOfferRansom | WarOfCivilizationsEndAction | WarOfCivilizationsEndTurn | WarOfCivilizationsHirePirate | WarOfCivilizationsYield | WarOfCivilizationsAnswerRansom | WarOfCivilizationsReady | WarOfCivilizationsBid | WarOfCivilizationsUseAbility | WarOfCivilizationsRetreat"
+ShownWocAction: TypeAlias = "WocAdvance | WocDeploy | WocBegin | WocForecast | WocCollect | WocRebuild | WocBuyCard | WocBuyShips | WocBuildTeleporter | WocMove | WocRedistribute | WocConvert | WocMount | WocDismount | WocFight | WocMovePrivateer | WocPlayCard | WocDiscardCard | WocUpgradeAbility | WocOfferRansom | WocEndAction | WocEndTurn | WocHirePirate | WocYield | WocAnswerRansom | WocReady | WocBid | WocUseAbility | WocRetreat"
 """An action of War of Civilizations."""
 
-ShownWarOfTheWorldsAction: TypeAlias = "WarOfTheWorldsAdvance | WarOfTheWorldsPlay | WarOfTheWorldsBuy | WarOfTheWorldsSwap | WarOfTheWorldsUseBuilding | WarOfTheWorldsEndTurn | WarOfTheWorldsMoveCivilian | WarOfTheWorldsEndMoves"
+ShownWowAction: TypeAlias = "WowAdvance | WowPlay | WowBuy | WowSwap | WowUseBuilding | WowEndTurn | WowMoveCivilian | WowEndMoves"
 """An action of War of the Worlds: The New Wave."""
 
 
@@ -2166,7 +2291,7 @@ class SideStatedEvent(TypedDict):
 
     type: Literal["side_stated"]
     dispute: DisputeNumber
-    entry: int
+    entry: DisputeEscalatedEventEntry
     seat: SeatId
     text: DisputeOpenedEventText
 
@@ -2178,7 +2303,7 @@ class Spectators1(TypedDict):
 
 
 Spectators: TypeAlias = 'Literal["all", "none"] | Spectators1'
-"""What spectators see before the match is over: all, none, or all but the newest `delay` versions."""
+"""What spectators see before the match is over: all (the default), none, or all but the newest `delay` versions."""
 
 
 class Standing(TypedDict):
@@ -2191,12 +2316,12 @@ class Standing(TypedDict):
     substitutes: AtTableSubstitutes
     held: AtTableHeld
     handovers: AtTableHandovers
-    paused_until: int | None
+    paused_until: AtTablePausedUntil
     disputes: list[DisputeStanding]
     disputed_since: int | None
     continued: AtTableContinued
     id: MatchId
-    game: str
+    game: AnalysisWaitingGame
     status: MatchStatus
     created: int
     creator: PlayerId
@@ -2210,22 +2335,25 @@ class Standing(TypedDict):
     revision: int
     options: dict[str, Any]
     order: list[SeatId]
-    seats: dict[str, Occupant]
+    seats: FrameNowSeats
     invited: dict[str, PlayerId]
     expires: int | None
     code_needed: bool
     round: Round
-    phase: str
-    active: SeatId | None
+    phase: FrameNowPhase
+    active: FrameNowActive
     to_act: list[str]
     outcome: FrameNowOutcome
     commitment: Digest
     secret: Digest | None
-    version: int
-    updated: int
+    version: ChoicesBaseVersion
+    updated: StandingUpdated
 
 
-State: TypeAlias = "WarState | WarOfTheWorldsState | WarOfCivilizationsState"
+StandingUpdated: TypeAlias = "int"
+"""When the match last changed, in milliseconds since 1970."""
+
+State: TypeAlias = "WarState | WowState | WocState"
 """A match at a version, as its viewer may see it."""
 
 
@@ -2239,12 +2367,12 @@ class StateBase(TypedDict):
     substitutes: AtTableSubstitutes
     held: AtTableHeld
     handovers: AtTableHandovers
-    paused_until: int | None
+    paused_until: AtTablePausedUntil
     disputes: list[DisputeStanding]
     disputed_since: int | None
     continued: AtTableContinued
     match: MatchId
-    version: int
+    version: ChoicesBaseVersion
     viewer: Viewer
     players: PlayerNames
 
@@ -2289,14 +2417,14 @@ class TakeOver(TypedDict):
     """Take over a seat from the player who offers it (TBL-HND-02, TBL-HND-03, TBL-TIM-11)."""
 
     type: Literal["take_over"]
-    seat: str
+    seat: EndVoteSeat
 
 
 class TakeSeat(TypedDict):
     """Give the seat to the player, and start the match with the last open seat (TBL-SEA-01, TBL-SEA-03, TBL-SEA-06)."""
 
     type: Literal["take_seat"]
-    seat: str
+    seat: EndVoteSeat
     contribution: NotRequired[str]
     code: NotRequired[str]
 
@@ -2315,7 +2443,7 @@ class TimeOut(TypedDict):
     TBL-TIM-08, TBL-TIM-09)."""
 
     type: Literal["time_out"]
-    seat: str
+    seat: EndVoteSeat
 
 
 class TimeOutRequest(TypedDict):
@@ -2358,7 +2486,7 @@ TimeReturnedEvent = TypedDict(
 ToAct: TypeAlias = "list[str]"
 """The actors who must decide now: seats or `system`. Empty when the match is over."""
 
-Tried: TypeAlias = "WarTried | WarOfTheWorldsTried | WarOfCivilizationsTried"
+Tried: TypeAlias = "WarTried | WowTried | WocTried"
 """What your actions would lead to."""
 
 
@@ -2395,7 +2523,7 @@ Vote = TypedDict(
     "Vote",
     {
         "type": 'Literal["vote"]',
-        "seat": "str",
+        "seat": "EndVoteSeat",
         "for": 'Literal["forfeit", "substitute", "void"]',
     },
 )
@@ -2451,8 +2579,8 @@ class WarAnalysisDecisions(TypedDict):
     loss: float
     after: float
     expected: dict[str, float]
-    action: ShownWarAction
-    best: ShownWarAction
+    action: WarDecided
+    best: WarDecided
 
 
 class WarAnalysis(TypedDict):
@@ -2591,28 +2719,20 @@ class WarCardsTakenEvent(TypedDict):
 class WarChoice(TypedDict):
     """A legal choice in a match of War!."""
 
-    action: ShownWarAction | ShownTableAction
-    choose: NotRequired[WarChoiceChoose]
+    choose: NotRequired[dict[str, Range | Counts]]
     at_table: NotRequired[Literal[True]]
-
-
-WarChoiceChoose: TypeAlias = "dict[str, Range | Counts]"
-"""The values that you may choose instead, by field of `action`. Every combination is legal."""
+    action: ShownWarAction | ShownTableAction
 
 
 class WarChoices(TypedDict):
     """What you may do now in a match of War!: in the game, and at the table."""
 
     match: MatchId
-    game: Literal["war"]
-    version: int
-    seat: WarChoicesSeat
+    version: ChoicesBaseVersion
+    seat: SeatId | None
     to_act: ToAct
+    game: Literal["war"]
     choices: list[WarChoice]
-
-
-WarChoicesSeat: TypeAlias = "SeatId | None"
-"""Your seat. null if you have none and the match has a seat that is open or offered to you."""
 
 
 class WarCombatCardExpiredEvent(TypedDict):
@@ -2621,6 +2741,10 @@ class WarCombatCardExpiredEvent(TypedDict):
     type: Literal["combat_card_expired"]
     seat: AnyWarSeat
     card: AnyWarCard
+
+
+WarDecided: TypeAlias = "ShownWarAction"
+"""An action that was compared."""
 
 
 class WarDeckBuiltEvent(TypedDict):
@@ -2646,16 +2770,12 @@ class WarEntries(TypedDict):
     """Entries of a match of War!, oldest first."""
 
     match: MatchId
-    game: Literal["war"]
     viewer: Viewer
     after: int
-    version: WarEntriesVersion
-    entries: list[WarEntry]
+    version: int
     players: PlayerNames
-
-
-WarEntriesVersion: TypeAlias = "int"
-"""The version of the last entry here, or `after` if there is none. Continue after it."""
+    game: Literal["war"]
+    entries: list[WarEntry]
 
 
 class WarEntry(TypedDict):
@@ -2664,7 +2784,7 @@ class WarEntry(TypedDict):
     version: int
     actor: str
     revision: int
-    at: int
+    at: Moment
     digest: Digest
     secret: NotRequired[Digest]
     proof: NotRequired[Proof]
@@ -2686,7 +2806,7 @@ class WarFinalTurnsStartedEvent(TypedDict):
     seats: list[AnyWarSeat]
 
 
-WarGameEvent: TypeAlias = "WarSymbolsChosenEvent | WarMapBuiltEvent | WarStartingCardsDealtEvent | WarDeckBuiltEvent | WarStartingUnitPlacedEvent | WarMatchPreparedEvent | WarMatchRestoredEvent | WarMatchStartedEvent | WarRoundStartedEvent | WarTurnStartedEvent | WarPhaseChangedEvent | WarTurnEndedEvent | WarRoundEndedEvent | WarSeatWithdrawnEvent | WarMatchEndedEvent | WarUnitsWithdrawnEvent | WarCombatCardExpiredEvent | WarFinalTurnsStartedEvent | WarCardPlayedEvent | WarUnitsPlacedEvent | WarMoveMadeEvent | WarAttackRolledEvent | WarAttackEndedEvent | WarSeatEliminatedEvent | WarCardsTakenEvent | WarRowFilledEvent | WarScoresCountedEvent"
+WarGameEvent: TypeAlias = "WarSymbolsChosenEvent | WarMapBuiltEvent | WarStartingCardsDealtEvent | WarDeckBuiltEvent | WarStartingUnitPlacedEvent | WarMatchPreparedEvent | WarMatchRestoredEvent | WarMatchStartedEvent | RoundStartedEvent | WarTurnStartedEvent | WarPhaseChangedEvent | WarTurnEndedEvent | RoundEndedEvent | WarSeatWithdrawnEvent | WarMatchEndedEvent | WarUnitsWithdrawnEvent | WarCombatCardExpiredEvent | WarFinalTurnsStartedEvent | WarCardPlayedEvent | WarUnitsPlacedEvent | WarMoveMadeEvent | WarAttackRolledEvent | WarAttackEndedEvent | WarSeatEliminatedEvent | WarCardsTakenEvent | WarRowFilledEvent | WarScoresCountedEvent"
 """An event of War!, as its viewer may see it."""
 
 
@@ -2695,7 +2815,7 @@ class WarHintOptions(TypedDict):
 
     worth: float
     tries: int
-    action: ShownWarAction
+    action: WarDecided
 
 
 class WarHint(TypedDict):
@@ -2707,13 +2827,13 @@ class WarHint(TypedDict):
     level: str
     iterations: int
     game: Literal["war"]
-    action: ShownWarAction
+    action: WarDecided
     options: list[WarHintOptions]
 
 
 class WarMapBuiltEventTiles(TypedDict):
     face: AnyWarFace
-    region: WarMapBuiltEventTilesRegion
+    region: int | None
 
 
 class WarMapBuiltEvent(TypedDict):
@@ -2722,10 +2842,6 @@ class WarMapBuiltEvent(TypedDict):
     type: Literal["map_built"]
     number: int | None
     tiles: dict[str, WarMapBuiltEventTiles]
-
-
-WarMapBuiltEventTilesRegion: TypeAlias = "int | None"
-"""the number of the tile's region on the map; null where there are none"""
 
 
 class WarMatchEndedEvent(TypedDict):
@@ -2772,19 +2888,22 @@ WarMove = TypedDict(
     "WarMove",
     {
         "type": 'Literal["move"]',
-        "from": "str",
+        "from": "WarMoveFrom",
         "to": "dict[str, int]",
     },
 )
 """Send out all units of a move at once, however many there are. They enter tiles without units of another seat and attack the
     others (WAR-MOV-01, WAR-MOV-03, WAR-MOV-05, WAR-MOV-06, WAR-MOV-08, WAR-MOV-09, WAR-ATT-01, WAR-ATT-13, WAR-TRN-09)."""
 
+WarMoveFrom: TypeAlias = "str"
+"""the tile that the units leave"""
+
 WarMoveMadeEvent = TypedDict(
     "WarMoveMadeEvent",
     {
         "type": 'Literal["move_made"]',
         "seat": "AnyWarSeat",
-        "from": "str",
+        "from": "WarMoveFrom",
         "to": "dict[str, int]",
         "attacks": "dict[str, int]",
     },
@@ -2809,2221 +2928,11 @@ class WarNewMatch(TypedDict):
     options: NotRequired[WarOptions]
     profile: NotRequired[HouseProfile]
     order: NotRequired[list[WarSeat]]
-    code: NotRequired[bool]
+    code: NotRequired[ForkCode]
     clock: NotRequired[ClockRequest]
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
-
-
-class WarOfCivilizationsAbilityUpgradedEvent(TypedDict):
-    """A seat can do more."""
-
-    type: Literal["ability_upgraded"]
-    seat: AnyWarOfCivilizationsSeat
-    level: int
-
-
-class WarOfCivilizationsAbilityUsedEvent(TypedDict):
-    """A seat has used its ability in this battle."""
-
-    type: Literal["ability_used"]
-    seat: AnyWarOfCivilizationsSeat
-    at: AnyWarOfCivilizationsAt
-    ship: AnyWarOfCivilizationsShip
-
-
-WarOfCivilizationsAction: TypeAlias = "WarOfCivilizationsAdvance | WarOfCivilizationsDeploy | WarOfCivilizationsBegin | WarOfCivilizationsForecast | WarOfCivilizationsCollect | WarOfCivilizationsRebuild | WarOfCivilizationsBuyCard | WarOfCivilizationsBuyShips | WarOfCivilizationsBuildTeleporter | WarOfCivilizationsMove | WarOfCivilizationsRedistribute | WarOfCivilizationsConvert | WarOfCivilizationsMount | WarOfCivilizationsDismount | WarOfCivilizationsFight | WarOfCivilizationsMovePrivateer | WarOfCivilizationsPlayCard | WarOfCivilizationsDiscardCard | WarOfCivilizationsUpgradeAbility | WarOfCivilizationsOfferRansom | WarOfCivilizationsEndAction | WarOfCivilizationsEndTurn | WarOfCivilizationsHirePirate | WarOfCivilizationsYield | WarOfCivilizationsAnswerRansom | WarOfCivilizationsReady | WarOfCivilizationsBid | WarOfCivilizationsUseAbility | WarOfCivilizationsRetreat"
-"""An action of War of Civilizations."""
-
-
-class WarOfCivilizationsActionBegunEvent(TypedDict):
-    """An active action is under way, and its bonus is open."""
-
-    type: Literal["action_begun"]
-    seat: AnyWarOfCivilizationsSeat
-    action: AnyWarOfCivilizationsActionId
-    discount_left: NotRequired[int]
-
-
-class WarOfCivilizationsActionEndedEvent(TypedDict):
-    """The part of the turn record that belongs to the active action is blank again."""
-
-    type: Literal["action_ended"]
-    seat: AnyWarOfCivilizationsSeat
-    action: AnyWarOfCivilizationsActionId
-
-
-WarOfCivilizationsActionId: TypeAlias = Literal["collect", "buy", "move", "redistribute", "convert"]
-"""an active action"""
-
-
-class WarOfCivilizationsActionsGrantedEvent(TypedDict):
-    """The seat may begin more active actions in this turn."""
-
-    type: Literal["actions_granted"]
-    seat: AnyWarOfCivilizationsSeat
-    count: int
-
-
-class WarOfCivilizationsAdvance(TypedDict):
-    """In the phase `setup`: Lay out the board: apex islands next to the north islands, tokens with a crystal on them, pirates,
-    crystals, the power deck, and each seat's first goods and capital ship. Then the first seat deploys (WOC-SET-02, WOC-SET-03,
-    WOC-SET-04, WOC-SET-05, WOC-SET-06, WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10,
-    WOC-LEA-07). In the phase `round_end`: End the round, and perhaps the match (WOC-RND-01)."""
-
-    type: Literal["advance"]
-
-
-class WarOfCivilizationsAmmoChangedEvent(TypedDict):
-    """A seat has more or less ammunition than the others see."""
-
-    type: Literal["ammo_changed"]
-    seat: AnyWarOfCivilizationsSeat
-    change: int | None
-    reason: WarOfCivilizationsReasonId
-
-
-class WarOfCivilizationsAnalysisDecisions(TypedDict):
-    """A decision, and how the level rates it."""
-
-    version: int
-    seat: SeatId
-    before: float
-    chosen: float
-    loss: float
-    after: float
-    expected: dict[str, float]
-    action: ShownWarOfCivilizationsAction
-    best: ShownWarOfCivilizationsAction
-
-
-class WarOfCivilizationsAnalysis(TypedDict):
-    """The analysis of a match of War of Civilizations that is over."""
-
-    match: MatchId
-    by: Analyst
-    outcome: Outcome
-    seats: dict[str, SeatAnalysis]
-    turning_points: list[TurningPoint]
-    game: Literal["war_of_civilizations"]
-    decisions: list[WarOfCivilizationsAnalysisDecisions]
-
-
-class WarOfCivilizationsAnswerRansom(TypedDict):
-    """Answer an offer. If it is accepted the goods change hands and the privateer goes home. Otherwise the other seat decides again
-    (WOC-RAN-03, WOC-RAN-04)."""
-
-    type: Literal["answer_ransom"]
-    accept: bool
-    note: NotRequired[str]
-
-
-WarOfCivilizationsAt: TypeAlias = Literal[
-    "isle",
-    "apex_1",
-    "apex_2",
-    "apex_3",
-    "apex_4",
-    "apex_5",
-    "apex_6",
-    "fox_home",
-    "fox_shield",
-    "fox_haven",
-    "fox_west",
-    "fox_east",
-    "fox_north",
-    "rhino_home",
-    "rhino_shield",
-    "rhino_haven",
-    "rhino_west",
-    "rhino_east",
-    "rhino_north",
-    "tiger_home",
-    "tiger_shield",
-    "tiger_haven",
-    "tiger_west",
-    "tiger_east",
-    "tiger_north",
-    "ape_home",
-    "ape_shield",
-    "ape_haven",
-    "ape_west",
-    "ape_east",
-    "ape_north",
-    "squirrel_home",
-    "squirrel_shield",
-    "squirrel_haven",
-    "squirrel_west",
-    "squirrel_east",
-    "squirrel_north",
-    "lion_home",
-    "lion_shield",
-    "lion_haven",
-    "lion_west",
-    "lion_east",
-    "lion_north",
-]
-"""a location of the map"""
-
-WarOfCivilizationsAttached: TypeAlias = 'Literal["apex_1", "apex_2", "apex_3", "apex_4", "apex_5", "apex_6"] | str'
-"""an apex island, or another."""
-
-
-class WarOfCivilizationsBattleEndedEvent(TypedDict):
-    """The battle is over."""
-
-    type: Literal["battle_ended"]
-    at: AnyWarOfCivilizationsAt
-
-
-class WarOfCivilizationsBattleResolvedEvent(TypedDict):
-    """A side has won."""
-
-    type: Literal["battle_resolved"]
-    winner: WarOfCivilizationsPrivateer
-    sides: WarOfCivilizationsBattleResolvedEventSides
-
-
-class WarOfCivilizationsBattleResolvedEventSidesItem(TypedDict):
-    fleet: int
-    ammo: int
-    bonus: int
-    total: int
-
-
-WarOfCivilizationsBattleResolvedEventSides: TypeAlias = "dict[str, WarOfCivilizationsBattleResolvedEventSidesItem]"
-"""what each side's strength is made of (WOC-BAT-07)"""
-
-WarOfCivilizationsBattleStartedEvent = TypedDict(
-    "WarOfCivilizationsBattleStartedEvent",
-    {
-        "type": 'Literal["battle_started"]',
-        "at": "AnyWarOfCivilizationsAt",
-        "kind": "WarOfCivilizationsKind",
-        "attacker": "AnyWarOfCivilizationsSeat",
-        "defender": "WarOfCivilizationsDefender",
-        "privateer": "WarOfCivilizationsBattleStartedEventPrivateer",
-        "from": "WarOfCivilizationsBattleStartedEventFrom",
-        "hostages": "WarOfCivilizationsBattleStartedEventHostages",
-    },
-)
-"""Two sides meet. Nobody has bid."""
-
-WarOfCivilizationsBattleStartedEventFrom: TypeAlias = "AnyWarOfCivilizationsAt | None"
-"""where the attacking fleet came from, or null"""
-
-WarOfCivilizationsBattleStartedEventHostages: TypeAlias = "dict[str, int]"
-"""the defender's ships there that do not fight, by kind"""
-
-WarOfCivilizationsBattleStartedEventPrivateer: TypeAlias = "WarOfCivilizationsPrivateer | None"
-"""the side that is the privateer itself, or null"""
-
-
-class WarOfCivilizationsBegin(TypedDict):
-    """Begin an active action (WOC-TRN-05)."""
-
-    type: Literal["begin"]
-    action: WarOfCivilizationsActionId
-
-
-class WarOfCivilizationsBid(TypedDict):
-    """Seal a bid, which is final. When all bids are in they are revealed (WOC-BAT-04, WOC-BAT-05, WOC-GEN-05)."""
-
-    type: Literal["bid"]
-    ammo: int
-    cards: list[WarOfCivilizationsCard]
-
-
-class WarOfCivilizationsBidSealedEvent(TypedDict):
-    """A side has bid. Only that side knows its bid (WOC-BAT-05)."""
-
-    type: Literal["bid_sealed"]
-    seat: AnyWarOfCivilizationsSeat
-    ammo: int | None
-    cards: list[AnyWarOfCivilizationsCard] | None
-
-
-class WarOfCivilizationsBidsRevealedEventBids(TypedDict):
-    ammo: int
-    cards: list[AnyWarOfCivilizationsCard]
-
-
-class WarOfCivilizationsBidsRevealedEvent(TypedDict):
-    """All bids are open."""
-
-    type: Literal["bids_revealed"]
-    bids: dict[str, WarOfCivilizationsBidsRevealedEventBids]
-
-
-class WarOfCivilizationsBlockadeEndedEvent(TypedDict):
-    """The answer is given. The offers that the owner has made in its turn count again (WOC-RAN-04)."""
-
-    type: Literal["blockade_ended"]
-    at: AnyWarOfCivilizationsAt
-    result: Literal["hostages", "ransom", "fought", "left"] | str
-
-
-class WarOfCivilizationsBlockadeStartedEvent(TypedDict):
-    """A privateer that has arrived waits for an answer. The offers that its owner has made in the turn are kept with the blockade."""
-
-    type: Literal["blockade_started"]
-    at: AnyWarOfCivilizationsAt
-    owner: AnyWarOfCivilizationsSeat
-    occupant: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsBonusClosedEvent(TypedDict):
-    """The main part of the active action has begun."""
-
-    type: Literal["bonus_closed"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-WarOfCivilizationsBuildTeleporter = TypedDict(
-    "WarOfCivilizationsBuildTeleporter",
-    {
-        "type": 'Literal["build_teleporter"]',
-        "from": "WarOfCivilizationsAt | None",
-        "to": "WarOfCivilizationsAt",
-    },
-)
-"""Place a token. The first of an action is paid for, or free with a card (WOC-TEL-02, WOC-TRN-08, WOC-PWR-30)."""
-
-
-class WarOfCivilizationsBuyCard(TypedDict):
-    """Move a card to the hand and replace it at once. An empty deck is renewed from the discard pile (WOC-PWR-01, WOC-PWR-02,
-    WOC-PWR-03, WOC-PWR-07, WOC-TRN-08)."""
-
-    type: Literal["buy_card"]
-    card: WarOfCivilizationsCard
-
-
-class WarOfCivilizationsBuyShips(TypedDict):
-    """Place ships from the reserve on the board. The rest of a discount serves the next purchase (WOC-BUY-01, WOC-BUY-02, WOC-ABL-07,
-    WOC-PRV-11)."""
-
-    type: Literal["buy_ships"]
-    ship: Literal["capital", "destroyer", "frigate", "gunboat", "privateer"]
-    at: WarOfCivilizationsAt
-    count: int
-
-
-WarOfCivilizationsCard: TypeAlias = Literal[
-    "powder_thief",
-    "hull_breaker",
-    "wet_powder",
-    "crosswind",
-    "war_drums",
-    "heavy_cannon",
-    "sea_wall",
-    "ramming_speed",
-    "double_shot",
-    "fog_bank",
-    "orderly_retreat",
-    "plunder",
-    "spare_powder",
-    "ocean_current",
-    "driftwood",
-    "arsenal",
-    "following_wind",
-    "fresh_orders",
-    "shipwright",
-    "engineers",
-    "spyglass",
-]
-"""a power card"""
-
-
-class WarOfCivilizationsCardBoughtEvent(TypedDict):
-    """A card leaves the display for a hand."""
-
-    type: Literal["card_bought"]
-    seat: AnyWarOfCivilizationsSeat
-    card: AnyWarOfCivilizationsCard
-
-
-class WarOfCivilizationsCardRevealedEvent(TypedDict):
-    """The top card of the deck joins the display."""
-
-    type: Literal["card_revealed"]
-    card: AnyWarOfCivilizationsCard
-
-
-class WarOfCivilizationsCardSpentEvent(TypedDict):
-    """A card leaves a hand for the discard pile."""
-
-    type: Literal["card_spent"]
-    seat: AnyWarOfCivilizationsSeat
-    card: AnyWarOfCivilizationsCard
-    reason: Literal["played", "bid", "discarded"] | str
-
-
-class WarOfCivilizationsCentralEnteredEvent(TypedDict):
-    """A seat has entered the central continent."""
-
-    type: Literal["central_entered"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsChoice(TypedDict):
-    """A legal choice in a match of War of Civilizations."""
-
-    action: ShownWarOfCivilizationsAction | ShownTableAction
-    choose: NotRequired[WarChoiceChoose]
-    at_table: NotRequired[Literal[True]]
-
-
-class WarOfCivilizationsChoices(TypedDict):
-    """What you may do now in a match of War of Civilizations: in the game, and at the table."""
-
-    match: MatchId
-    game: Literal["war_of_civilizations"]
-    version: int
-    seat: WarChoicesSeat
-    to_act: ToAct
-    choices: list[WarOfCivilizationsChoice]
-
-
-class WarOfCivilizationsCollect(TypedDict):
-    """Give the seat what its locations yield. Those with forecast tokens become barren (WOC-COL-01, WOC-COL-03, WOC-DIS-05,
-    WOC-ABL-06, WOC-TRN-10)."""
-
-    type: Literal["collect"]
-    skip: NotRequired[list[WarOfCivilizationsAt]]
-    extra: NotRequired[dict[str, int]]
-
-
-class WarOfCivilizationsConvert(TypedDict):
-    """In the phase `turn`: Convert resources, once into each in an action (WOC-CNV-01, WOC-CNV-03). In the phase `bids`: Exchange
-    resources one for one (WOC-CNV-01)."""
-
-    type: Literal["convert"]
-    into: WarOfCivilizationsConverted
-    pay: dict[str, int]
-
-
-WarOfCivilizationsConverted: TypeAlias = Literal["oc", "alwood", "ammo"]
-"""a resource"""
-
-
-class WarOfCivilizationsCountdownSetEvent(TypedDict):
-    """The tracker shows another number."""
-
-    type: Literal["countdown_set"]
-    value: int
-
-
-class WarOfCivilizationsCrystalCapturedEvent(TypedDict):
-    """A mounted crystal goes to another seat's stock."""
-
-    type: Literal["crystal_captured"]
-    seat: AnyWarOfCivilizationsSeat
-    owner: AnyWarOfCivilizationsSeat
-    at: AnyWarOfCivilizationsAt
-
-
-class WarOfCivilizationsCrystalDismountedEvent(TypedDict):
-    """A mounted crystal comes back."""
-
-    type: Literal["crystal_dismounted"]
-    seat: AnyWarOfCivilizationsSeat
-    at: AnyWarOfCivilizationsAt
-
-
-class WarOfCivilizationsCrystalMountedEvent(TypedDict):
-    """A crystal goes from the stock on a location."""
-
-    type: Literal["crystal_mounted"]
-    seat: AnyWarOfCivilizationsSeat
-    at: AnyWarOfCivilizationsAt
-    round: int
-
-
-WarOfCivilizationsCrystalUse: TypeAlias = 'Literal["mount", "dismount"] | str'
-"""One of the crystal_use, or another."""
-
-WarOfCivilizationsCrystalsMovedEvent = TypedDict(
-    "WarOfCivilizationsCrystalsMovedEvent",
-    {
-        "type": 'Literal["crystals_moved"]',
-        "from": "AnyWarOfCivilizationsSeat | WarOfCivilizationsFrom",
-        "to": "AnyWarOfCivilizationsSeat | WarOfCivilizationsFrom",
-        "count": "int",
-        "reason": 'Literal["start", "expedition", "battle", "upgrade", "spoils", "ransom", "isle", "isle_last"] | str',
-    },
-)
-"""Crystals change hands. The crystal of a token is not counted anywhere else."""
-
-
-class WarOfCivilizationsCrystalsPlacedEvent(TypedDict):
-    """The crystals of the Isle and of the supply are counted out."""
-
-    type: Literal["crystals_placed"]
-    crystals: dict[str, int]
-
-
-class WarOfCivilizationsDeckBuiltEvent(TypedDict):
-    """The power cards in use are shuffled."""
-
-    type: Literal["deck_built"]
-    deck: list[AnyWarOfCivilizationsCard] | int
-
-
-class WarOfCivilizationsDeckReshuffledEvent(TypedDict):
-    """The discard pile has become the deck."""
-
-    type: Literal["deck_reshuffled"]
-    deck: list[AnyWarOfCivilizationsCard] | int
-
-
-WarOfCivilizationsDefender: TypeAlias = 'Literal["fox", "rhino", "tiger", "ape", "squirrel", "lion", "pirate"] | str'
-"""the seat that defends, or the pirate, or another."""
-
-
-class WarOfCivilizationsDeploy(TypedDict):
-    """Place the free ships and let the next seat follow. After the last one round 1 begins (WOC-SET-08, WOC-SET-11)."""
-
-    type: Literal["deploy"]
-    at: WarOfCivilizationsAt
-    ships: dict[str, int]
-
-
-class WarOfCivilizationsDiceRolledEvent(TypedDict):
-    """The dice of a pirate are thrown."""
-
-    type: Literal["dice_rolled"]
-    dice: list[int]
-
-
-class WarOfCivilizationsDisasterDrawnEvent(TypedDict):
-    """A disaster card is shown and goes back (WOC-DIS-01). The forecast of this action is done."""
-
-    type: Literal["disaster_drawn"]
-    seat: AnyWarOfCivilizationsSeat
-    card: str
-
-
-class WarOfCivilizationsDiscardCard(TypedDict):
-    """Discard a card unused (WOC-PWR-05, WOC-TRN-11)."""
-
-    type: Literal["discard_card"]
-    card: WarOfCivilizationsCard
-
-
-class WarOfCivilizationsDiscountUsedEvent(TypedDict):
-    """Part of the discount is used."""
-
-    type: Literal["discount_used"]
-    seat: AnyWarOfCivilizationsSeat
-    left: int
-
-
-class WarOfCivilizationsDismount(TypedDict):
-    """Take a crystal back into the stock, free of charge (WOC-MNT-02)."""
-
-    type: Literal["dismount"]
-    at: WarOfCivilizationsAt
-
-
-class WarOfCivilizationsEndAction(TypedDict):
-    """End the active action (WOC-TRN-09, WOC-TRN-10)."""
-
-    type: Literal["end_action"]
-
-
-class WarOfCivilizationsEndTurn(TypedDict):
-    """End the turn (WOC-TRN-01, WOC-TRN-09)."""
-
-    type: Literal["end_turn"]
-
-
-class WarOfCivilizationsEntries(TypedDict):
-    """Entries of a match of War of Civilizations, oldest first."""
-
-    match: MatchId
-    game: Literal["war_of_civilizations"]
-    viewer: Viewer
-    after: int
-    version: WarEntriesVersion
-    entries: list[WarOfCivilizationsEntry]
-    players: PlayerNames
-
-
-class WarOfCivilizationsEntry(TypedDict):
-    """An accepted action of War of Civilizations with the events that followed, as its viewer may see it."""
-
-    version: int
-    actor: str
-    revision: int
-    at: int
-    digest: Digest
-    secret: NotRequired[Digest]
-    proof: NotRequired[Proof]
-    action: ShownWarOfCivilizationsAction | WarOfCivilizationsRedacted | AcceptedTableAction
-    events: list[WarOfCivilizationsEvent]
-
-
-WarOfCivilizationsEvent: TypeAlias = "WarOfCivilizationsGameEvent | TableEvent"
-"""An event of War of Civilizations, as its viewer may see it."""
-
-WarOfCivilizationsExpedition: TypeAlias = (
-    'Literal["expedition_1", "expedition_2", "expedition_3", "expedition_4", "expedition_5", "expedition_6"] | str'
-)
-"""One of the expedition, or another."""
-
-
-class WarOfCivilizationsExpeditionRecoveredEvent(TypedDict):
-    """A token leaves the match."""
-
-    type: Literal["expedition_recovered"]
-    seat: AnyWarOfCivilizationsSeat
-    apex: WarOfCivilizationsAttached
-    expedition: WarOfCivilizationsExpedition
-
-
-class WarOfCivilizationsExpeditionSeenEvent(TypedDict):
-    """A seat knows the token on an apex island."""
-
-    type: Literal["expedition_seen"]
-    seat: AnyWarOfCivilizationsSeat
-    apex: WarOfCivilizationsAttached
-    expedition: WarOfCivilizationsExpedition | None
-
-
-class WarOfCivilizationsExpeditionsRotatedEvent(TypedDict):
-    """Tokens are on other islands. The seats that knew them know them there."""
-
-    type: Literal["expeditions_rotated"]
-    moves: dict[str, WarOfCivilizationsAttached]
-
-
-class WarOfCivilizationsFight(TypedDict):
-    """In the phase `turn`: Fight the privateer with ships that are brought in. The privateer attacks, and hostages do not fight
-    (WOC-PRV-08, WOC-PRV-09, WOC-PRV-10). In the phase `pirate`: Attack the pirate (WOC-PIR-01, WOC-PIR-02). In the phase
-    `blockade`: Fight the privateer with the ships on the island. The privateer attacks (WOC-PRV-06, WOC-PRV-08, WOC-PRV-09)."""
-
-    type: Literal["fight"]
-    at: WarOfCivilizationsAt
-
-
-class WarOfCivilizationsFirstSeatSetEvent(TypedDict):
-    """The round begins with this seat (WOC-RND-12)."""
-
-    type: Literal["first_seat_set"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsForecast(TypedDict):
-    """Draw a disaster card from all of them. It names an island of the seat's continent, or takes a token off every island. Barren
-    islands stay as they are (WOC-DIS-01, WOC-DIS-02, WOC-DIS-03, WOC-DIS-10, WOC-TRN-07, WOC-SET-10, WOC-CMP-08)."""
-
-    type: Literal["forecast"]
-
-
-WarOfCivilizationsFrom: TypeAlias = 'Literal["supply", "isle", "expedition"] | str'
-"""the supply, the Isle, or the token of a lost expedition, or another."""
-
-WarOfCivilizationsGameEvent: TypeAlias = "WarOfCivilizationsMapLaidEvent | WarOfCivilizationsTokensPlacedEvent | WarOfCivilizationsPiratesPlacedEvent | WarOfCivilizationsCrystalsPlacedEvent | WarOfCivilizationsDeckBuiltEvent | WarOfCivilizationsMatchPreparedEvent | WarOfCivilizationsMatchRestoredEvent | WarOfCivilizationsMatchStartedEvent | WarOfCivilizationsRoundStartedEvent | WarOfCivilizationsTurnStartedEvent | WarOfCivilizationsPhaseChangedEvent | WarOfCivilizationsTurnEndedEvent | WarOfCivilizationsRoundEndedEvent | WarOfCivilizationsSeatWithdrawnEvent | WarOfCivilizationsMatchEndedEvent | WarOfCivilizationsFirstSeatSetEvent | WarOfCivilizationsActionBegunEvent | WarOfCivilizationsActionEndedEvent | WarOfCivilizationsBonusClosedEvent | WarOfCivilizationsResourcesChangedEvent | WarOfCivilizationsAmmoChangedEvent | WarOfCivilizationsCrystalsMovedEvent | WarOfCivilizationsCrystalCapturedEvent | WarOfCivilizationsCardSpentEvent | WarOfCivilizationsShipsPlacedEvent | WarOfCivilizationsShipsMovedEvent | WarOfCivilizationsShipsRemovedEvent | WarOfCivilizationsTeleporterLostEvent | WarOfCivilizationsTeleporterWithheldEvent | WarOfCivilizationsIsleTakenEvent | WarOfCivilizationsIsleLostEvent | WarOfCivilizationsCountdownSetEvent | WarOfCivilizationsDiscountUsedEvent | WarOfCivilizationsCardBoughtEvent | WarOfCivilizationsCardRevealedEvent | WarOfCivilizationsDeckReshuffledEvent | WarOfCivilizationsDisasterDrawnEvent | WarOfCivilizationsIslandLaidWasteEvent | WarOfCivilizationsIslandMarkedEvent | WarOfCivilizationsStepMadeEvent | WarOfCivilizationsTrailFixedEvent | WarOfCivilizationsShipsRedistributedEvent | WarOfCivilizationsTeleporterPlacedEvent | WarOfCivilizationsGrantUsedEvent | WarOfCivilizationsCentralEnteredEvent | WarOfCivilizationsResourceConvertedEvent | WarOfCivilizationsCrystalMountedEvent | WarOfCivilizationsCrystalDismountedEvent | WarOfCivilizationsAbilityUpgradedEvent | WarOfCivilizationsStepsGrantedEvent | WarOfCivilizationsActionsGrantedEvent | WarOfCivilizationsTeleporterGrantedEvent | WarOfCivilizationsExpeditionSeenEvent | WarOfCivilizationsExpeditionRecoveredEvent | WarOfCivilizationsExpeditionsRotatedEvent | WarOfCivilizationsPirateRemovedEvent | WarOfCivilizationsPrivateerMovedEvent | WarOfCivilizationsBattleStartedEvent | WarOfCivilizationsAbilityUsedEvent | WarOfCivilizationsBidSealedEvent | WarOfCivilizationsDiceRolledEvent | WarOfCivilizationsBidsRevealedEvent | WarOfCivilizationsBattleResolvedEvent | WarOfCivilizationsRetreatOrderedEvent | WarOfCivilizationsBattleEndedEvent | WarOfCivilizationsSeatEliminatedEvent | WarOfCivilizationsPrivateerSentEvent | WarOfCivilizationsBlockadeStartedEvent | WarOfCivilizationsBlockadeEndedEvent | WarOfCivilizationsRansomOfferedEvent | WarOfCivilizationsRansomLapsedEvent | WarOfCivilizationsRansomAnsweredEvent | WarOfCivilizationsIsleRoundHeldEvent"
-"""An event of War of Civilizations, as its viewer may see it."""
-
-
-class WarOfCivilizationsGrantUsedEvent(TypedDict):
-    """The free teleporter bonus is used."""
-
-    type: Literal["grant_used"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsHintOptions(TypedDict):
-    """An action that the level compared with others."""
-
-    worth: float
-    tries: int
-    action: ShownWarOfCivilizationsAction
-
-
-class WarOfCivilizationsHint(TypedDict):
-    """What a level would play in a practice match of War of Civilizations."""
-
-    match: MatchId
-    version: int
-    seat: SeatId
-    level: str
-    iterations: int
-    game: Literal["war_of_civilizations"]
-    action: ShownWarOfCivilizationsAction
-    options: list[WarOfCivilizationsHintOptions]
-
-
-class WarOfCivilizationsHirePirate(TypedDict):
-    """Make the pirate the seat's privateer on its home base, and explore the island (WOC-PIR-04, WOC-PIR-05)."""
-
-    type: Literal["hire_pirate"]
-
-
-class WarOfCivilizationsIslandLaidWasteEvent(TypedDict):
-    """An island is barren, and noted for this turn (WOC-DIS-08)."""
-
-    type: Literal["island_laid_waste"]
-    at: AnyWarOfCivilizationsAt
-
-
-class WarOfCivilizationsIslandMarkedEvent(TypedDict):
-    """An island has other forecast tokens, or is no longer marked."""
-
-    type: Literal["island_marked"]
-    at: AnyWarOfCivilizationsAt
-    mark: int | None
-
-
-class WarOfCivilizationsIsleLostEvent(TypedDict):
-    """The Isle has no holder."""
-
-    type: Literal["isle_lost"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsIsleRoundHeldEvent(TypedDict):
-    """The holder has held the Isle for one more full round."""
-
-    type: Literal["isle_round_held"]
-    seat: AnyWarOfCivilizationsSeat
-    full_rounds: int
-
-
-class WarOfCivilizationsIsleTakenEvent(TypedDict):
-    """The Isle has a holder, and the round is noted (WOC-ISL-02)."""
-
-    type: Literal["isle_taken"]
-    seat: AnyWarOfCivilizationsSeat
-    round: int
-
-
-WarOfCivilizationsKind: TypeAlias = 'Literal["fleet", "pirate", "privateer"] | str'
-"""who fights, or another."""
-
-
-class WarOfCivilizationsMapLaidEvent(TypedDict):
-    """The apex islands next to the north islands and the covered ones are fixed."""
-
-    type: Literal["map_laid"]
-    attached: WarOfCivilizationsMapLaidEventAttached
-    covered: list[WarOfCivilizationsAttached]
-
-
-WarOfCivilizationsMapLaidEventAttached: TypeAlias = "dict[str, WarOfCivilizationsAttached]"
-"""the apex island next to each north island"""
-
-
-class WarOfCivilizationsMatchEndedEvent(TypedDict):
-    """The match is over and has an outcome. Nothing waits any more."""
-
-    type: Literal["match_ended"]
-    winners: list[AnyWarOfCivilizationsSeat]
-    reason: WarOfCivilizationsReason
-    scores: WarOfCivilizationsMatchEndedEventScores
-
-
-WarOfCivilizationsMatchEndedEventScores: TypeAlias = "dict[str, int]"
-"""points by seat; empty after a draw or a match that does not count"""
-
-
-class WarOfCivilizationsMatchPreparedEvent(TypedDict):
-    """The state is the first document of the match."""
-
-    type: Literal["match_prepared"]
-    document: WarOfCivilizationsView
-
-
-class WarOfCivilizationsMatchRestoredEvent(TypedDict):
-    """The state is the document of an earlier version again."""
-
-    type: Literal["match_restored"]
-    version: int
-    document: WarOfCivilizationsView
-    memory: WarMatchRestoredEventMemory
-
-
-class WarOfCivilizationsMatchStartedEvent(TypedDict):
-    """Play begins. The seats are in turn order."""
-
-    type: Literal["match_started"]
-    seats: list[AnyWarOfCivilizationsSeat]
-
-
-class WarOfCivilizationsMount(TypedDict):
-    """Mount a crystal. From now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
-
-    type: Literal["mount"]
-    at: WarOfCivilizationsAt
-
-
-WarOfCivilizationsMove = TypedDict(
-    "WarOfCivilizationsMove",
-    {
-        "type": 'Literal["move"]',
-        "from": "WarOfCivilizationsAt",
-        "to": "WarOfCivilizationsAt",
-        "ships": "WarOfCivilizationsMoveShips",
-    },
-)
-"""Make a step with ships. On arrival the entry comes first, then an opponent, then the prize (WOC-MOV-01, WOC-MOV-03, WOC-MOV-05,
-    WOC-MOV-06, WOC-MOV-07, WOC-ABL-03, WOC-PWR-27, WOC-PIR-01, WOC-PRV-07, WOC-PRV-12, WOC-TEL-10)."""
-
-
-class WarOfCivilizationsMovePrivateer(TypedDict):
-    """Send a privateer home, or to block an island, where the opponent must answer (WOC-PRV-01, WOC-PRV-02, WOC-PRV-04, WOC-PRV-05,
-    WOC-PRV-06, WOC-RAN-04, WOC-TRN-10)."""
-
-    type: Literal["move_privateer"]
-    to: WarOfCivilizationsAt
-
-
-WarOfCivilizationsMoveShips: TypeAlias = "dict[str, int]"
-"""the ships that go, by kind"""
-
-
-class WarOfCivilizationsNewMatchSeats(TypedDict):
-    """Who takes which seat, in any order."""
-
-    fox: NotRequired[SeatTaker]
-    rhino: NotRequired[SeatTaker]
-    tiger: NotRequired[SeatTaker]
-    ape: NotRequired[SeatTaker]
-    squirrel: NotRequired[SeatTaker]
-    lion: NotRequired[SeatTaker]
-
-
-class WarOfCivilizationsNewMatch(TypedDict):
-    """A new match of War of Civilizations."""
-
-    game: Literal["war_of_civilizations"]
-    seats: WarOfCivilizationsNewMatchSeats
-    options: NotRequired[WarOfCivilizationsOptions]
-    profile: NotRequired[HouseProfile]
-    order: NotRequired[list[WarOfCivilizationsSeat]]
-    code: NotRequired[bool]
-    clock: NotRequired[ClockRequest]
-    time_out: NotRequired[TimeOutRequest]
-    spectators: NotRequired[Spectators]
-    dispute_days: NotRequired[ForkDisputeDays]
-
-
-class WarOfCivilizationsOfferRansom(TypedDict):
-    """Ask the privateer's owner. A note binds nobody (WOC-RAN-01, WOC-RAN-02)."""
-
-    type: Literal["offer_ransom"]
-    at: WarOfCivilizationsAt
-    offer: dict[str, int]
-    note: NotRequired[str]
-
-
-WarOfCivilizationsOptionAbilityLevel: TypeAlias = "int"
-"""the level at which abilities begin (WOC-SET-06)"""
-
-WarOfCivilizationsOptionAllTokensLost: TypeAlias = "bool"
-"""whether the loser of a battle loses all its tokens (WOC-TEL-09)"""
-
-WarOfCivilizationsOptionArrivalCounts: TypeAlias = "bool"
-"""whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07)"""
-
-WarOfCivilizationsOptionDisasters: TypeAlias = "bool"
-"""whether disasters are forecast (WOC-DIS)"""
-
-WarOfCivilizationsOptionFirstSeatRotates: TypeAlias = "bool"
-"""whether each round begins with the seat after the one that began the round before (WOC-RND-12)"""
-
-WarOfCivilizationsOptionHiddenAmmo: TypeAlias = "bool"
-"""whether a seat's ammunition is for it alone to see (WOC-GEN-05)"""
-
-WarOfCivilizationsOptionPirates: TypeAlias = "bool"
-"""whether pirates and privateers are in play (WOC-PIR, WOC-PRV)"""
-
-WarOfCivilizationsOptionPrivateerByToken: TypeAlias = "bool"
-"""whether privateers go only where their seat has a token (WOC-PRV-02)"""
-
-WarOfCivilizationsOptionRoundLimit: TypeAlias = "int"
-"""the round after which the match ends at the latest (WOC-RND-10)"""
-
-
-class WarOfCivilizationsOptions(TypedDict):
-    """the options of a match of War of Civilizations"""
-
-    pirates: NotRequired[WarOfCivilizationsOptionPirates]
-    disasters: NotRequired[WarOfCivilizationsOptionDisasters]
-    round_limit: NotRequired[WarOfCivilizationsOptionRoundLimit]
-    arrival_counts: NotRequired[WarOfCivilizationsOptionArrivalCounts]
-    first_seat_rotates: NotRequired[WarOfCivilizationsOptionFirstSeatRotates]
-    ability_level: NotRequired[WarOfCivilizationsOptionAbilityLevel]
-    hidden_ammo: NotRequired[WarOfCivilizationsOptionHiddenAmmo]
-    privateer_by_token: NotRequired[WarOfCivilizationsOptionPrivateerByToken]
-    all_tokens_lost: NotRequired[WarOfCivilizationsOptionAllTokensLost]
-
-
-WarOfCivilizationsPhase: TypeAlias = (
-    'Literal["setup", "deploy", "turn", "pirate", "blockade", "ransom", "reinforce", "bids", "retreat", "round_end", "over"] | str'
-)
-"""the kind of decision that is due, or another."""
-
-
-class WarOfCivilizationsPhaseChangedEvent(TypedDict):
-    """Another decision is due, or another actor decides."""
-
-    type: Literal["phase_changed"]
-    phase: WarOfCivilizationsPhase
-    active: WarOfCivilizationsPhaseChangedEventActive
-    to_act: list[WarOfCivilizationsToAct]
-
-
-WarOfCivilizationsPhaseChangedEventActive: TypeAlias = "AnyWarOfCivilizationsSeat | None"
-"""the seat whose turn it is, or null"""
-
-
-class WarOfCivilizationsPirateRemovedEvent(TypedDict):
-    """A pirate has left its island."""
-
-    type: Literal["pirate_removed"]
-    apex: WarOfCivilizationsAttached
-    reason: Literal["defeated", "hired"] | str
-
-
-class WarOfCivilizationsPiratesPlacedEvent(TypedDict):
-    """A pirate is on each of these apex islands."""
-
-    type: Literal["pirates_placed"]
-    at: list[WarOfCivilizationsAttached]
-
-
-class WarOfCivilizationsPlayCard(TypedDict):
-    """Use a card once and discard it (WOC-PWR-04, WOC-TRN-11)."""
-
-    type: Literal["play_card"]
-    card: WarOfCivilizationsCard
-    at: NotRequired[WarOfCivilizationsAt]
-
-
-class WarOfCivilizationsPlayed(TypedDict):
-    """What followed from your actions in a match of War of Civilizations."""
-
-    clocks: AtTableClocks
-    offers: AtTableOffers
-    offers_made: AtTableOffersMade
-    votes: AtTableVotes
-    substitutes: AtTableSubstitutes
-    held: AtTableHeld
-    handovers: AtTableHandovers
-    paused_until: int | None
-    disputes: list[DisputeStanding]
-    disputed_since: int | None
-    continued: AtTableContinued
-    match: MatchId
-    seat: SeatId | None
-    first: int
-    version: int
-    round: Round
-    phase: str
-    active: SeatId | None
-    to_act: ToAct
-    outcome: FrameNowOutcome
-    receipt: str
-    game: Literal["war_of_civilizations"]
-    entries: list[WarOfCivilizationsEntry]
-    choices: list[WarOfCivilizationsChoice]
-
-
-WarOfCivilizationsPrivateer: TypeAlias = 'Literal["attacker", "defender"] | str'
-"""the side that has won, or another."""
-
-
-class WarOfCivilizationsPrivateerMovedEvent(TypedDict):
-    """A privateer is on another location, or in the reserve."""
-
-    type: Literal["privateer_moved"]
-    seat: AnyWarOfCivilizationsSeat
-    to: AnyWarOfCivilizationsAt | Literal["reserve"]
-
-
-class WarOfCivilizationsPrivateerSentEvent(TypedDict):
-    """A seat has moved its privateer, once in this turn."""
-
-    type: Literal["privateer_sent"]
-    seat: AnyWarOfCivilizationsSeat
-    to: AnyWarOfCivilizationsAt
-
-
-class WarOfCivilizationsRansomAnsweredEvent(TypedDict):
-    """The offer is accepted or not."""
-
-    type: Literal["ransom_answered"]
-    seat: AnyWarOfCivilizationsSeat
-    accepted: bool
-    note: str | None
-
-
-class WarOfCivilizationsRansomLapsedEvent(TypedDict):
-    """There is nobody any more to make the offer, or to answer it."""
-
-    type: Literal["ransom_lapsed"]
-    at: AnyWarOfCivilizationsAt
-
-
-WarOfCivilizationsRansomOfferedEvent = TypedDict(
-    "WarOfCivilizationsRansomOfferedEvent",
-    {
-        "type": 'Literal["ransom_offered"]',
-        "from": "AnyWarOfCivilizationsSeat",
-        "to": "AnyWarOfCivilizationsSeat",
-        "at": "AnyWarOfCivilizationsAt",
-        "offer": "WarOfCivilizationsRansomOfferedEventOffer",
-        "note": "str | None",
-    },
-)
-"""A seat has made one more offer."""
-
-WarOfCivilizationsRansomOfferedEventOffer: TypeAlias = "dict[str, int]"
-"""what the seat that is blocked would pay"""
-
-
-class WarOfCivilizationsReady(TypedDict):
-    """Let both sides bid. No more ships come (WOC-BAT-03)."""
-
-    type: Literal["ready"]
-
-
-WarOfCivilizationsReason: TypeAlias = (
-    'Literal["isle_held", "crystals", "round_limit", "last_survivor", "resigned", "forfeited", "draw", "void", "ruling"] | str'
-)
-"""why the match is over, or another."""
-
-WarOfCivilizationsReasonId: TypeAlias = 'Literal["start", "collect", "convert", "card", "plunder", "spoils", "ransom", "rebuild", "buy_card", "buy_ships", "teleporter", "mount", "expedition", "bid", "hire", "upkeep"] | str'
-"""why the stock changes, or another."""
-
-
-class WarOfCivilizationsRebuild(TypedDict):
-    """Make a barren island as it was before (WOC-DIS-08)."""
-
-    type: Literal["rebuild"]
-    at: WarOfCivilizationsAt
-
-
-class WarOfCivilizationsRedacted(TypedDict):
-    """An action as viewers other than its seat may see it."""
-
-    type: Literal["collect", "buy_card", "move", "convert", "play_card", "answer_ransom", "bid"] | str
-
-
-WarOfCivilizationsRedistribute = TypedDict(
-    "WarOfCivilizationsRedistribute",
-    {
-        "type": 'Literal["redistribute"]',
-        "from": "WarOfCivilizationsAt",
-        "to": "WarOfCivilizationsAt",
-        "ships": "WarOfCivilizationsMoveShips",
-    },
-)
-"""In the phase `turn`: Move ships to another location of the trail, which is fixed from now on. The capital ship may move as well
-    (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-05, WOC-RED-06, WOC-MOV-06, WOC-ISL-02, WOC-ISL-04). In the phase `reinforce`:
-    Bring ships into the battle (WOC-BAT-02, WOC-BAT-03, WOC-ISL-03, WOC-ISL-04)."""
-
-WarOfCivilizationsRefusalCode: TypeAlias = 'Literal["match_over", "bad_action", "not_your_turn", "wrong_phase", "bad_options", "option_off", "no_action", "action_under_way", "no_actions_left", "bonus_closed", "forecast_first", "already_done", "bad_choice", "nothing_to_collect", "not_barren", "not_your_continent", "enemy_there", "card_not_there", "card_limit", "hand_full", "wrong_moment", "reserve_empty", "not_controlled", "isle_closed", "capacity_full", "cannot_pay", "no_teleporter", "not_dockable", "already_there", "no_ships", "no_steps", "not_adjacent", "already_controlled", "blocked", "capital_first", "not_connected", "no_crystal", "mount_or_dismount", "too_soon", "max_level", "no_ability", "no_privateer", "privateer_limit", "capital_there", "no_target", "offer_limit"] | str'
-"""Why War of Civilizations refuses, or another."""
-
-
-class WarOfCivilizationsResourceConvertedEvent(TypedDict):
-    """The seat has converted into a resource in this action."""
-
-    type: Literal["resource_converted"]
-    seat: AnyWarOfCivilizationsSeat
-    into: AnyWarOfCivilizationsConverted
-
-
-class WarOfCivilizationsResourcesChangedEvent(TypedDict):
-    """A seat has more or less of something."""
-
-    type: Literal["resources_changed"]
-    seat: AnyWarOfCivilizationsSeat
-    changes: dict[str, int]
-    reason: WarOfCivilizationsReasonId
-
-
-class WarOfCivilizationsRetreat(TypedDict):
-    """Send the chosen ships home and the others to the reserve (WOC-RET-01, WOC-RET-02)."""
-
-    type: Literal["retreat"]
-    ships: dict[str, int]
-
-
-class WarOfCivilizationsRetreatOrderedEvent(TypedDict):
-    """The loser must choose which ships go home."""
-
-    type: Literal["retreat_ordered"]
-    seat: AnyWarOfCivilizationsSeat
-    count: int
-
-
-class WarOfCivilizationsRoundEndedEvent(TypedDict):
-    """Every seat has had its turn. The system must act."""
-
-    type: Literal["round_ended"]
-    round: int
-
-
-class WarOfCivilizationsRoundStartedEvent(TypedDict):
-    """The round has this number."""
-
-    type: Literal["round_started"]
-    round: int
-
-
-WarOfCivilizationsSeat: TypeAlias = Literal["fox", "rhino", "tiger", "ape", "squirrel", "lion"]
-"""a seat, named after its clan"""
-
-
-class WarOfCivilizationsSeatEliminatedEvent(TypedDict):
-    """A seat is out. Its pieces leave the board, and its cards go to the discard pile (WOC-ELM-03)."""
-
-    type: Literal["seat_eliminated"]
-    seat: AnyWarOfCivilizationsSeat
-    by: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsSeatWithdrawnEvent(TypedDict):
-    """A seat has left the match. It does not act again and does not win. Its pieces and goods leave the match, its cards go to the
-    discard pile, its crystals, mounted ones too, to the supply."""
-
-    type: Literal["seat_withdrawn"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-WarOfCivilizationsShip: TypeAlias = Literal["capital", "destroyer", "frigate", "gunboat"]
-"""a kind of ship"""
-
-WarOfCivilizationsShipsMovedEvent = TypedDict(
-    "WarOfCivilizationsShipsMovedEvent",
-    {
-        "type": 'Literal["ships_moved"]',
-        "seat": "AnyWarOfCivilizationsSeat",
-        "from": "AnyWarOfCivilizationsAt",
-        "to": "AnyWarOfCivilizationsAt",
-        "ships": "dict[str, int]",
-        "reason": 'Literal["reinforce", "turned_back", "retreat", "upkeep", "disaster"] | str',
-    },
-)
-"""Ships are somewhere else."""
-
-
-class WarOfCivilizationsShipsPlacedEvent(TypedDict):
-    """Ships come on the board."""
-
-    type: Literal["ships_placed"]
-    seat: AnyWarOfCivilizationsSeat
-    at: AnyWarOfCivilizationsAt
-    ships: dict[str, int]
-    reason: Literal["start", "deploy", "buy", "card"] | str
-
-
-WarOfCivilizationsShipsRedistributedEvent = TypedDict(
-    "WarOfCivilizationsShipsRedistributedEvent",
-    {
-        "type": 'Literal["ships_redistributed"]',
-        "seat": "AnyWarOfCivilizationsSeat",
-        "from": "AnyWarOfCivilizationsAt",
-        "to": "AnyWarOfCivilizationsAt",
-        "ships": "dict[str, int]",
-    },
-)
-"""Ships are elsewhere on their trail, and do not move again in this action."""
-
-
-class WarOfCivilizationsShipsRemovedEvent(TypedDict):
-    """Ships go to the reserve."""
-
-    type: Literal["ships_removed"]
-    seat: AnyWarOfCivilizationsSeat
-    at: AnyWarOfCivilizationsAt
-    ships: dict[str, int]
-    reason: Literal["defeat", "ability", "disaster", "upkeep"] | str
-
-
-class WarOfCivilizationsState(TypedDict):
-    """A match of War of Civilizations at a version, as its viewer may see it."""
-
-    clocks: AtTableClocks
-    offers: AtTableOffers
-    offers_made: AtTableOffersMade
-    votes: AtTableVotes
-    substitutes: AtTableSubstitutes
-    held: AtTableHeld
-    handovers: AtTableHandovers
-    paused_until: int | None
-    disputes: list[DisputeStanding]
-    disputed_since: int | None
-    continued: AtTableContinued
-    match: MatchId
-    version: int
-    viewer: Viewer
-    players: PlayerNames
-    game: Literal["war_of_civilizations"]
-    view: WarOfCivilizationsView
-
-
-WarOfCivilizationsStepMadeEvent = TypedDict(
-    "WarOfCivilizationsStepMadeEvent",
-    {
-        "type": 'Literal["step_made"]',
-        "seat": "AnyWarOfCivilizationsSeat",
-        "from": "AnyWarOfCivilizationsAt",
-        "to": "AnyWarOfCivilizationsAt",
-        "ships": "dict[str, int]",
-        "steps_left": "int",
-    },
-)
-"""Ships have made a step of a Move. The first step uses the steps that cards have granted. Those of a card that is played later
-    in the Move are left for the next Move (WOC-PWR-27)."""
-
-
-class WarOfCivilizationsStepsGrantedEvent(TypedDict):
-    """The next Move may go further."""
-
-    type: Literal["steps_granted"]
-    seat: AnyWarOfCivilizationsSeat
-    count: int
-
-
-class WarOfCivilizationsTeleporterGrantedEvent(TypedDict):
-    """The next teleporter bonus is free."""
-
-    type: Literal["teleporter_granted"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsTeleporterLostEvent(TypedDict):
-    """A token goes back to its mat."""
-
-    type: Literal["teleporter_lost"]
-    seat: AnyWarOfCivilizationsSeat
-    at: AnyWarOfCivilizationsAt
-    reason: Literal["battle", "disaster"] | str
-
-
-WarOfCivilizationsTeleporterPlacedEvent = TypedDict(
-    "WarOfCivilizationsTeleporterPlacedEvent",
-    {
-        "type": 'Literal["teleporter_placed"]',
-        "seat": "AnyWarOfCivilizationsSeat",
-        "from": "AnyWarOfCivilizationsAt | None",
-        "to": "AnyWarOfCivilizationsAt",
-    },
-)
-"""A token is placed, from the mat or from another location, and noted for this action."""
-
-
-class WarOfCivilizationsTeleporterWithheldEvent(TypedDict):
-    """The active seat cannot place a lost token again in this turn."""
-
-    type: Literal["teleporter_withheld"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-WarOfCivilizationsToAct: TypeAlias = 'Literal["fox", "rhino", "tiger", "ape", "squirrel", "lion", "system"] | str'
-"""a seat, or the system, or another."""
-
-
-class WarOfCivilizationsTokensPlacedEvent(TypedDict):
-    """A lost expedition is on each of these apex islands, with a crystal."""
-
-    type: Literal["tokens_placed"]
-    tokens: dict[str, WarOfCivilizationsExpedition | None]
-
-
-class WarOfCivilizationsTrailFixedEvent(TypedDict):
-    """The rest of this Redistribute goes along one trail."""
-
-    type: Literal["trail_fixed"]
-    seat: AnyWarOfCivilizationsSeat
-    trail: list[AnyWarOfCivilizationsAt]
-
-
-class WarOfCivilizationsTried(TypedDict):
-    """What your actions would lead to in a match of War of Civilizations."""
-
-    match: MatchId
-    seat: SeatId
-    version: int
-    tried: int
-    reveals: bool
-    frame: FrameChange
-    game: Literal["war_of_civilizations"]
-    view: WarOfCivilizationsView
-    choices: list[WarOfCivilizationsChoice]
-
-
-class WarOfCivilizationsTurnEndedEvent(TypedDict):
-    """The turn is over. What follows says who acts next. There is no turn record between turns."""
-
-    type: Literal["turn_ended"]
-    seat: AnyWarOfCivilizationsSeat
-
-
-class WarOfCivilizationsTurnStartedEvent(TypedDict):
-    """The seat is active and decides in this phase. The turn record is blank, and no offer was made."""
-
-    type: Literal["turn_started"]
-    seat: AnyWarOfCivilizationsSeat
-    phase: WarOfCivilizationsPhase
-
-
-class WarOfCivilizationsUpgradeAbility(TypedDict):
-    """Return a crystal to the supply and raise the ability by a level. What was fixed before does not change (WOC-ABL-01,
-    WOC-LIM-02)."""
-
-    type: Literal["upgrade_ability"]
-
-
-class WarOfCivilizationsUseAbility(TypedDict):
-    """Send a ship of the opponent to its reserve (WOC-ABL-02)."""
-
-    type: Literal["use_ability"]
-    at: WarOfCivilizationsAt
-    ship: WarOfCivilizationsShip
-
-
-class WarOfCivilizationsViewOutcome(TypedDict):
-    winners: list[AnyWarOfCivilizationsSeat]
-    reason: WarOfCivilizationsReason
-    scores: WarOfCivilizationsMatchEndedEventScores
-
-
-class WarOfCivilizationsViewPlayers(TypedDict):
-    oc: int
-    alwood: int
-    ammo: int | None
-    crystals: int
-    ability: int
-    cards: list[AnyWarOfCivilizationsCard]
-    fleets: dict[str, dict[str, int]]
-    teleporters: list[AnyWarOfCivilizationsAt]
-    mounted: dict[str, int]
-    entered_central: bool
-    privateer: AnyWarOfCivilizationsAt | Literal["reserve"] | None
-    eliminated: bool
-
-
-class WarOfCivilizationsViewApex(TypedDict):
-    explored: bool
-    expedition: WarOfCivilizationsExpedition | None
-    known_to: list[AnyWarOfCivilizationsSeat]
-    pirate: bool
-
-
-class WarOfCivilizationsViewIsle(TypedDict):
-    """who holds the Isle, and for how long"""
-
-    holder: AnyWarOfCivilizationsSeat | None
-    since: int | None
-    full_rounds: int
-
-
-class WarOfCivilizationsViewPower(TypedDict):
-    """the power cards that no seat has"""
-
-    display: list[AnyWarOfCivilizationsCard]
-    deck: list[AnyWarOfCivilizationsCard] | int
-    discard: list[AnyWarOfCivilizationsCard]
-
-
-WarOfCivilizationsViewTurnMover = TypedDict(
-    "WarOfCivilizationsViewTurnMover",
-    {
-        "from": "AnyWarOfCivilizationsAt",
-        "at": "AnyWarOfCivilizationsAt",
-        "ships": "dict[str, int]",
-        "steps_left": "int",
-    },
-)
-
-
-class WarOfCivilizationsViewTurn(TypedDict):
-    actions_used: int
-    extra_actions: int
-    action: AnyWarOfCivilizationsActionId | None
-    bonus_open: bool
-    cards_bought: int
-    crystal_use: WarOfCivilizationsCrystalUse | None
-    teleporter_to: list[AnyWarOfCivilizationsAt]
-    free_teleporter: bool
-    extra_steps: int
-    mover: WarOfCivilizationsViewTurnMover | None
-    trail: list[AnyWarOfCivilizationsAt] | None
-    arrived: dict[str, dict[str, int]]
-    discount_left: int
-    converted: list[AnyWarOfCivilizationsConverted]
-    forecast_drawn: bool
-    privateer_used: bool
-    laid_waste: list[AnyWarOfCivilizationsAt]
-    teleporters_lost: int
-
-
-class WarOfCivilizationsViewBattleBids(TypedDict):
-    ammo: int
-    cards: list[AnyWarOfCivilizationsCard]
-
-
-class WarOfCivilizationsViewBattleResult(TypedDict):
-    winner: WarOfCivilizationsPrivateer
-    sides: WarOfCivilizationsBattleResolvedEventSides
-
-
-class WarOfCivilizationsViewBattleRetreat(TypedDict):
-    seat: AnyWarOfCivilizationsSeat
-    count: int
-
-
-WarOfCivilizationsViewBattle = TypedDict(
-    "WarOfCivilizationsViewBattle",
-    {
-        "at": "AnyWarOfCivilizationsAt",
-        "kind": "WarOfCivilizationsKind",
-        "attacker": "AnyWarOfCivilizationsSeat",
-        "defender": "WarOfCivilizationsDefender",
-        "privateer": "WarOfCivilizationsBattleStartedEventPrivateer",
-        "from": "WarOfCivilizationsBattleStartedEventFrom",
-        "hostages": "WarOfCivilizationsBattleStartedEventHostages",
-        "bids": "dict[str, WarOfCivilizationsViewBattleBids | None]",
-        "ability_used": "list[AnyWarOfCivilizationsSeat]",
-        "dice": "list[int] | None",
-        "result": "WarOfCivilizationsViewBattleResult | None",
-        "retreat": "WarOfCivilizationsViewBattleRetreat | None",
-    },
-)
-
-
-class WarOfCivilizationsViewBlockade(TypedDict):
-    at: AnyWarOfCivilizationsAt
-    owner: AnyWarOfCivilizationsSeat
-    occupant: AnyWarOfCivilizationsSeat
-    offers: NotRequired[int]
-
-
-WarOfCivilizationsViewRansom = TypedDict(
-    "WarOfCivilizationsViewRansom",
-    {
-        "from": "AnyWarOfCivilizationsSeat",
-        "to": "AnyWarOfCivilizationsSeat",
-        "at": "AnyWarOfCivilizationsAt",
-        "offer": "WarOfCivilizationsRansomOfferedEventOffer",
-        "note": "str | None",
-    },
-)
-
-
-class WarOfCivilizationsView(TypedDict):
-    """the state of a match of War of Civilizations"""
-
-    game: Literal["war_of_civilizations"]
-    options: WarOfCivilizationsViewOptions
-    seats: list[AnyWarOfCivilizationsSeat]
-    round: int
-    phase: WarOfCivilizationsPhase
-    active: WarOfCivilizationsPhaseChangedEventActive
-    to_act: list[WarOfCivilizationsToAct]
-    outcome: WarOfCivilizationsViewOutcome | None
-    first: NotRequired[AnyWarOfCivilizationsSeat]
-    players: dict[str, WarOfCivilizationsViewPlayers]
-    attached: WarOfCivilizationsMapLaidEventAttached
-    covered: list[WarOfCivilizationsAttached]
-    apex: dict[str, WarOfCivilizationsViewApex]
-    isle: WarOfCivilizationsViewIsle
-    crystals: dict[str, int]
-    countdown: int | None
-    power: WarOfCivilizationsViewPower
-    marks: dict[str, int | Literal["barren"]]
-    turn: WarOfCivilizationsViewTurn | None
-    battle: WarOfCivilizationsViewBattle | None
-    blockade: WarOfCivilizationsViewBlockade | None
-    ransom: WarOfCivilizationsViewRansom | None
-    offers: int
-
-
-WarOfCivilizationsViewOptions: TypeAlias = "dict[str, Any]"
-"""the options that the match was given; the others have their defaults"""
-
-
-class WarOfCivilizationsYield(TypedDict):
-    """Leave the ships there as hostages (WOC-PRV-06, WOC-PRV-07)."""
-
-    type: Literal["yield"]
-
-
-WarOfTheWorldsAction: TypeAlias = "WarOfTheWorldsAdvance | WarOfTheWorldsPlay | WarOfTheWorldsBuy | WarOfTheWorldsSwap | WarOfTheWorldsUseBuilding | WarOfTheWorldsEndTurn | WarOfTheWorldsMoveCivilian | WarOfTheWorldsEndMoves"
-"""An action of War of the Worlds: The New Wave."""
-
-
-class WarOfTheWorldsAdvance(TypedDict):
-    """In the phase `setup`: Place civilians, the ship and the first figures, deal the piles of both sides, and start the first round
-    (WOW-SET-02, WOW-SET-03, WOW-SET-04, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05). In the phase `round_end`:
-    Start the next round, or end the match (WOW-TRN-18, WOW-END-06)."""
-
-    type: Literal["advance"]
-
-
-class WarOfTheWorldsAnalysisDecisions(TypedDict):
-    """A decision, and how the level rates it."""
-
-    version: int
-    seat: SeatId
-    before: float
-    chosen: float
-    loss: float
-    after: float
-    expected: dict[str, float]
-    action: ShownWarOfTheWorldsAction
-    best: ShownWarOfTheWorldsAction
-
-
-class WarOfTheWorldsAnalysis(TypedDict):
-    """The analysis of a match of War of the Worlds: The New Wave that is over."""
-
-    match: MatchId
-    by: Analyst
-    outcome: Outcome
-    seats: dict[str, SeatAnalysis]
-    turning_points: list[TurningPoint]
-    game: Literal["war_of_the_worlds"]
-    decisions: list[WarOfTheWorldsAnalysisDecisions]
-
-
-WarOfTheWorldsBuilding: TypeAlias = 'Literal["invasion_ship", "plasma_reactor", "particle_generator", "alien_factory", "regenerator", "bunkers", "tank_factory", "supply_depot", "heavy_artillery", "barrage_balloons", "fort", "landmines"] | str'
-"""a building token, or another."""
-
-
-class WarOfTheWorldsBuildingDestroyedEvent(TypedDict):
-    """A token leaves the match. Its card has left before (WOW-BLD-12)."""
-
-    type: Literal["building_destroyed"]
-    building: WarOfTheWorldsBuilding
-    slot: WarOfTheWorldsSlot
-    region: WarOfTheWorldsRegionId
-
-
-class WarOfTheWorldsBuildingPlacedEvent(TypedDict):
-    """A token comes on the board."""
-
-    type: Literal["building_placed"]
-    seat: AnyWarOfTheWorldsSeat
-    building: WarOfTheWorldsBuilding
-    slot: WarOfTheWorldsSlot
-    region: WarOfTheWorldsRegionId
-
-
-class WarOfTheWorldsBuildingUsedEvent(TypedDict):
-    """A building has done its action this turn."""
-
-    type: Literal["building_used"]
-    building: WarOfTheWorldsBuilding
-    region: WarOfTheWorldsRegionId
-    target: WarOfTheWorldsRegionId | None
-
-
-class WarOfTheWorldsBuy(TypedDict):
-    """Pay the cost, move the card and fill the pool. A building card leaves the game and its token is placed. A unit card places a
-    figure if possible. No option of the card is carried out (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07,
-    WOW-BLD-01, WOW-UNT-01, WOW-UNT-05, WOW-UNT-12)."""
-
-    type: Literal["buy"]
-    card: WarOfTheWorldsCard
-    region: NotRequired[WarOfTheWorldsRegion]
-
-
-WarOfTheWorldsCard: TypeAlias = Literal[
-    "reap",
-    "power_supply",
-    "frightening_sound",
-    "nerve_agent",
-    "poisonous_fog",
-    "infrasound",
-    "plasma_synthesis",
-    "scorching_beam",
-    "alien_abduction",
-    "tripod",
-    "ufo",
-    "plasma_reactor",
-    "particle_generator",
-    "alien_factory",
-    "regenerator",
-    "relocate",
-    "guerillas",
-    "evacuate",
-    "redeploy",
-    "airstrike",
-    "royal_navy",
-    "army",
-    "bunkers",
-    "tank_factory",
-    "supply_depot",
-    "heavy_artillery",
-    "barrage_balloons",
-    "fort",
-    "landmines",
-]
-"""a card"""
-
-
-class WarOfTheWorldsCardBoughtEvent(TypedDict):
-    """A card leaves the offer pool for its owner's discard pile, or the game (WOW-OFR-04)."""
-
-    type: Literal["card_bought"]
-    seat: AnyWarOfTheWorldsSeat
-    card: AnyWarOfTheWorldsCard
-    to: WarOfTheWorldsTo
-
-
-class WarOfTheWorldsCardPlayedEvent(TypedDict):
-    """A card leaves the hand for an open pile. The figure that took it is marked (WOW-TRN-09, WOW-UNT-07)."""
-
-    type: Literal["card_played"]
-    seat: AnyWarOfTheWorldsSeat
-    card: AnyWarOfTheWorldsCard
-    option: int
-    to: WarOfTheWorldsTo
-    unit: NotRequired[AnyWarOfTheWorldsUnit]
-
-
-class WarOfTheWorldsCardSwappedEvent(TypedDict):
-    """A card leaves the offer pool for the bottom of the offer deck, or the game. The seat has made its swap."""
-
-    type: Literal["card_swapped"]
-    seat: AnyWarOfTheWorldsSeat
-    card: AnyWarOfTheWorldsCard
-    to: Literal["offer_deck", "removed"] | str
-
-
-class WarOfTheWorldsCardsDrawnEvent(TypedDict):
-    """Cards from the top of the supply deck join the hand."""
-
-    type: Literal["cards_drawn"]
-    seat: AnyWarOfTheWorldsSeat
-    count: int
-    cards: list[AnyWarOfTheWorldsCard] | None
-
-
-class WarOfTheWorldsChoice(TypedDict):
-    """A legal choice in a match of War of the Worlds: The New Wave."""
-
-    action: ShownWarOfTheWorldsAction | ShownTableAction
-    choose: NotRequired[WarChoiceChoose]
-    at_table: NotRequired[Literal[True]]
-
-
-class WarOfTheWorldsChoices(TypedDict):
-    """What you may do now in a match of War of the Worlds: The New Wave: in the game, and at the table."""
-
-    match: MatchId
-    game: Literal["war_of_the_worlds"]
-    version: int
-    seat: WarChoicesSeat
-    to_act: ToAct
-    choices: list[WarOfTheWorldsChoice]
-
-
-class WarOfTheWorldsCivilianFoughtEvent(TypedDict):
-    """A civilian has attacked this turn."""
-
-    type: Literal["civilian_fought"]
-    region: WarOfTheWorldsRegionId
-
-
-WarOfTheWorldsCivilianMovedEvent = TypedDict(
-    "WarOfTheWorldsCivilianMovedEvent",
-    {
-        "type": 'Literal["civilian_moved"]',
-        "from": "WarOfTheWorldsRegionId",
-        "to": "WarOfTheWorldsRegionId",
-        "fought": "bool",
-    },
-)
-"""A civilian is in another region, and its mark goes with it (WOW-ATK-08, WOW-ATK-09)."""
-
-
-class WarOfTheWorldsCiviliansDestroyedEvent(TypedDict):
-    """Civilians leave the board."""
-
-    type: Literal["civilians_destroyed"]
-    region: WarOfTheWorldsRegionId
-    count: int
-
-
-class WarOfTheWorldsCiviliansPlacedEvent(TypedDict):
-    """Civilians come on the board."""
-
-    type: Literal["civilians_placed"]
-    region: WarOfTheWorldsRegionId
-    count: int
-
-
-class WarOfTheWorldsDamageChangedEvent(TypedDict):
-    """The damage marker moves. Nothing leaves the board (WOW-ATK-03)."""
-
-    type: Literal["damage_changed"]
-    amount: int
-    total: int
-    source: str
-    region: WarOfTheWorldsRegionId | None
-
-
-class WarOfTheWorldsEndMoves(TypedDict):
-    """End Evacuate (WOW-HUM-04)."""
-
-    type: Literal["end_moves"]
-
-
-class WarOfTheWorldsEndTurn(TypedDict):
-    """End the turn (WOW-TRN-01, WOW-TRN-10, WOW-TRN-11)."""
-
-    type: Literal["end_turn"]
-
-
-class WarOfTheWorldsEntries(TypedDict):
-    """Entries of a match of War of the Worlds: The New Wave, oldest first."""
-
-    match: MatchId
-    game: Literal["war_of_the_worlds"]
-    viewer: Viewer
-    after: int
-    version: WarEntriesVersion
-    entries: list[WarOfTheWorldsEntry]
-    players: PlayerNames
-
-
-class WarOfTheWorldsEntry(TypedDict):
-    """An accepted action of War of the Worlds: The New Wave with the events that followed, as its viewer may see it."""
-
-    version: int
-    actor: str
-    revision: int
-    at: int
-    digest: Digest
-    secret: NotRequired[Digest]
-    proof: NotRequired[Proof]
-    action: ShownWarOfTheWorldsAction | AcceptedTableAction
-    events: list[WarOfTheWorldsEvent]
-
-
-class WarOfTheWorldsEvacuationEndedEvent(TypedDict):
-    """No second civilian may move any more."""
-
-    type: Literal["evacuation_ended"]
-
-
-class WarOfTheWorldsEvacuationStartedEvent(TypedDict):
-    """A second civilian may move. The first one stays in its region."""
-
-    type: Literal["evacuation_started"]
-    region: WarOfTheWorldsRegionId
-    fought: bool
-
-
-WarOfTheWorldsEvent: TypeAlias = "WarOfTheWorldsGameEvent | TableEvent"
-"""An event of War of the Worlds: The New Wave, as its viewer may see it."""
-
-WarOfTheWorldsGameEvent: TypeAlias = "WarOfTheWorldsMatchPreparedEvent | WarOfTheWorldsMatchRestoredEvent | WarOfTheWorldsMatchStartedEvent | WarOfTheWorldsRoundStartedEvent | WarOfTheWorldsTurnStartedEvent | WarOfTheWorldsPhaseChangedEvent | WarOfTheWorldsTurnEndedEvent | WarOfTheWorldsRoundEndedEvent | WarOfTheWorldsSeatWithdrawnEvent | WarOfTheWorldsMatchEndedEvent | WarOfTheWorldsResourcesChangedEvent | WarOfTheWorldsHandDiscardedEvent | WarOfTheWorldsSupplyShuffledEvent | WarOfTheWorldsCardsDrawnEvent | WarOfTheWorldsOfferFilledEvent | WarOfTheWorldsInfluenceRemovedEvent | WarOfTheWorldsCiviliansPlacedEvent | WarOfTheWorldsOfferDeckShuffledEvent | WarOfTheWorldsCardPlayedEvent | WarOfTheWorldsStrikeOpenedEvent | WarOfTheWorldsStrikeRaisedEvent | WarOfTheWorldsStrikeLandedEvent | WarOfTheWorldsBuildingDestroyedEvent | WarOfTheWorldsUnitDestroyedEvent | WarOfTheWorldsCiviliansDestroyedEvent | WarOfTheWorldsInfluencePlacedEvent | WarOfTheWorldsUnitMovedEvent | WarOfTheWorldsCivilianMovedEvent | WarOfTheWorldsCivilianFoughtEvent | WarOfTheWorldsEvacuationStartedEvent | WarOfTheWorldsEvacuationEndedEvent | WarOfTheWorldsUnitPlacedEvent | WarOfTheWorldsBuildingPlacedEvent | WarOfTheWorldsBuildingUsedEvent | WarOfTheWorldsDamageChangedEvent | WarOfTheWorldsCardBoughtEvent | WarOfTheWorldsCardSwappedEvent"
-"""An event of War of the Worlds: The New Wave, as its viewer may see it."""
-
-
-class WarOfTheWorldsHandDiscardedEvent(TypedDict):
-    """The rest of a hand is on the discard pile."""
-
-    type: Literal["hand_discarded"]
-    seat: AnyWarOfTheWorldsSeat
-    cards: list[AnyWarOfTheWorldsCard]
-
-
-class WarOfTheWorldsHintOptions(TypedDict):
-    """An action that the level compared with others."""
-
-    worth: float
-    tries: int
-    action: ShownWarOfTheWorldsAction
-
-
-class WarOfTheWorldsHint(TypedDict):
-    """What a level would play in a practice match of War of the Worlds: The New Wave."""
-
-    match: MatchId
-    version: int
-    seat: SeatId
-    level: str
-    iterations: int
-    game: Literal["war_of_the_worlds"]
-    action: ShownWarOfTheWorldsAction
-    options: list[WarOfTheWorldsHintOptions]
-
-
-WarOfTheWorldsInfluence: TypeAlias = 'Literal["frightening_sound", "nerve_agent", "poisonous_fog"] | str'
-"""a condition on a region, or another."""
-
-
-class WarOfTheWorldsInfluencePlacedEvent(TypedDict):
-    """A condition is in force in a region."""
-
-    type: Literal["influence_placed"]
-    kind: WarOfTheWorldsInfluence
-    region: WarOfTheWorldsRegionId
-
-
-class WarOfTheWorldsInfluenceRemovedEvent(TypedDict):
-    """A condition has ended."""
-
-    type: Literal["influence_removed"]
-    kind: WarOfTheWorldsInfluence
-    region: WarOfTheWorldsRegionId
-
-
-class WarOfTheWorldsMatchEndedEvent(TypedDict):
-    """The match is over and has an outcome. An open strike or a second move of Evacuate does not go on (WOW-LEA-02)."""
-
-    type: Literal["match_ended"]
-    winners: list[AnyWarOfTheWorldsSeat]
-    reason: WarOfTheWorldsReason
-    scores: WarMatchEndedEventScores
-
-
-class WarOfTheWorldsMatchPreparedEvent(TypedDict):
-    """The state is the first document of the match."""
-
-    type: Literal["match_prepared"]
-    document: WarOfTheWorldsView
-
-
-class WarOfTheWorldsMatchRestoredEvent(TypedDict):
-    """The state is the document of an earlier version again."""
-
-    type: Literal["match_restored"]
-    version: int
-    document: WarOfTheWorldsView
-    memory: WarMatchRestoredEventMemory
-
-
-class WarOfTheWorldsMatchStartedEvent(TypedDict):
-    """Play begins. The seats are in turn order."""
-
-    type: Literal["match_started"]
-    seats: list[AnyWarOfTheWorldsSeat]
-
-
-WarOfTheWorldsMoveCivilian = TypedDict(
-    "WarOfTheWorldsMoveCivilian",
-    {
-        "type": 'Literal["move_civilian"]',
-        "from": "WarOfTheWorldsRegion",
-        "to": "WarOfTheWorldsRegion",
-    },
-)
-"""Move the second civilian, which ends Evacuate (WOW-HUM-03, WOW-HUM-04)."""
-
-
-class WarOfTheWorldsNewMatchSeats(TypedDict):
-    """Who takes which seat, in any order."""
-
-    aliens: NotRequired[SeatTaker]
-    humans: NotRequired[SeatTaker]
-
-
-class WarOfTheWorldsNewMatch(TypedDict):
-    """A new match of War of the Worlds: The New Wave."""
-
-    game: Literal["war_of_the_worlds"]
-    seats: WarOfTheWorldsNewMatchSeats
-    options: NotRequired[WarOfTheWorldsOptions]
-    profile: NotRequired[HouseProfile]
-    order: NotRequired[list[WarOfTheWorldsSeat]]
-    code: NotRequired[bool]
-    clock: NotRequired[ClockRequest]
-    time_out: NotRequired[TimeOutRequest]
-    spectators: NotRequired[Spectators]
-    dispute_days: NotRequired[ForkDisputeDays]
-
-
-class WarOfTheWorldsOfferDeckShuffledEvent(TypedDict):
-    """The offer deck is ready for the match."""
-
-    type: Literal["offer_deck_shuffled"]
-    seat: AnyWarOfTheWorldsSeat
-    count: int
-    cards: list[AnyWarOfTheWorldsCard] | None
-
-
-class WarOfTheWorldsOfferFilledEvent(TypedDict):
-    """The top card of the offer deck joins the offer pool."""
-
-    type: Literal["offer_filled"]
-    seat: AnyWarOfTheWorldsSeat
-    card: AnyWarOfTheWorldsCard
-
-
-WarOfTheWorldsOptionEarlyShuffle: TypeAlias = "bool"
-"""whether a discard pile is shuffled as soon as the supply deck is empty (WOW-OPT-05)"""
-
-WarOfTheWorldsOptionExpertSwap: TypeAlias = "bool"
-"""whether a swapped card leaves the game instead of going under the offer deck (WOW-OPT-01)"""
-
-WarOfTheWorldsOptionMustPlay: TypeAlias = "bool"
-"""whether a seat must play every card that it can before its turn may end (WOW-OPT-02)"""
-
-WarOfTheWorldsOptionRoundLimit: TypeAlias = "int"
-"""the round after which the match ends by score (WOW-OPT-03)"""
-
-WarOfTheWorldsOptionUseOnce: TypeAlias = "bool"
-"""whether a building acts only once in a turn (WOW-OPT-04)"""
-
-
-class WarOfTheWorldsOptions(TypedDict):
-    """the options of a match of War of the Worlds: The New Wave"""
-
-    expert_swap: NotRequired[WarOfTheWorldsOptionExpertSwap]
-    must_play: NotRequired[WarOfTheWorldsOptionMustPlay]
-    round_limit: NotRequired[WarOfTheWorldsOptionRoundLimit]
-    use_once: NotRequired[WarOfTheWorldsOptionUseOnce]
-    early_shuffle: NotRequired[WarOfTheWorldsOptionEarlyShuffle]
-
-
-WarOfTheWorldsPhase: TypeAlias = 'Literal["setup", "play", "strike", "evacuate", "round_end", "over"] | str'
-"""the kind of decision that is due, or another."""
-
-
-class WarOfTheWorldsPhaseChangedEvent(TypedDict):
-    """Another decision is due, or another actor decides."""
-
-    type: Literal["phase_changed"]
-    phase: WarOfTheWorldsPhase
-    active: WarOfTheWorldsPhaseChangedEventActive
-    to_act: list[WarOfTheWorldsToAct]
-
-
-WarOfTheWorldsPhaseChangedEventActive: TypeAlias = "AnyWarOfTheWorldsSeat | None"
-"""the seat whose turn it is, or null"""
-
-WarOfTheWorldsPlay = TypedDict(
-    "WarOfTheWorldsPlay",
-    {
-        "type": 'Literal["play"]',
-        "card": "WarOfTheWorldsCard",
-        "option": "int",
-        "unit": "NotRequired[WarOfTheWorldsUnit]",
-        "region": "NotRequired[WarOfTheWorldsRegion]",
-        "from": "NotRequired[WarOfTheWorldsRegion]",
-        "to": "NotRequired[WarOfTheWorldsRegion]",
-        "strike": "NotRequired[bool]",
-    },
-)
-"""Put the card on its pile, mark the figure of a unit card, and carry out the option, one option a play (WOW-TRN-04, WOW-TRN-09,
-    WOW-CRD-02, WOW-CRD-03, WOW-CRD-04, WOW-UNT-07, WOW-UNT-08)."""
-
-
-class WarOfTheWorldsPlayed(TypedDict):
-    """What followed from your actions in a match of War of the Worlds: The New Wave."""
-
-    clocks: AtTableClocks
-    offers: AtTableOffers
-    offers_made: AtTableOffersMade
-    votes: AtTableVotes
-    substitutes: AtTableSubstitutes
-    held: AtTableHeld
-    handovers: AtTableHandovers
-    paused_until: int | None
-    disputes: list[DisputeStanding]
-    disputed_since: int | None
-    continued: AtTableContinued
-    match: MatchId
-    seat: SeatId | None
-    first: int
-    version: int
-    round: Round
-    phase: str
-    active: SeatId | None
-    to_act: ToAct
-    outcome: FrameNowOutcome
-    receipt: str
-    game: Literal["war_of_the_worlds"]
-    entries: list[WarOfTheWorldsEntry]
-    choices: list[WarOfTheWorldsChoice]
-
-
-WarOfTheWorldsReason: TypeAlias = 'Literal["damage", "extinction", "round_limit", "resigned", "forfeited", "draw", "void", "ruling"] | str'
-"""why the match is over, or another."""
-
-WarOfTheWorldsRefusalCode: TypeAlias = 'Literal["match_over", "bad_action", "not_your_turn", "wrong_phase", "bad_options", "not_in_hand", "bad_option", "strike_pending", "must_act", "none_left", "no_unit", "unit_used", "unit_blocked", "wrong_terrain", "not_adjacent", "sealed", "closed", "balloons", "no_path", "no_civilian", "protected", "no_target", "too_weak", "no_strike", "hostile", "occupied", "humans_there", "not_on_offer", "too_expensive", "already_swapped", "offer_deck_empty", "no_building", "already_used", "fogged", "no_damage", "cards_left"] | str'
-"""Why War of the Worlds: The New Wave refuses, or another."""
-
-WarOfTheWorldsRegion: TypeAlias = Literal[
-    "cornwall",
-    "cumbria",
-    "east_anglia",
-    "grampian",
-    "lancashire",
-    "london",
-    "lowlands",
-    "midlands",
-    "north_highlands",
-    "north_wales",
-    "northumbria",
-    "south_wales",
-    "wessex",
-    "west_highlands",
-    "yorkshire",
-    "celtic_sea",
-    "dogger_bank",
-    "hebrides",
-    "irish_sea",
-    "north_sea",
-    "portsmouth",
-]
-"""a region of the map"""
-
-WarOfTheWorldsRegionId: TypeAlias = 'Literal["cornwall", "cumbria", "east_anglia", "grampian", "lancashire", "london", "lowlands", "midlands", "north_highlands", "north_wales", "northumbria", "south_wales", "wessex", "west_highlands", "yorkshire"] | str'
-"""a land region, or another."""
-
-
-class WarOfTheWorldsResourcesChangedEvent(TypedDict):
-    """The active seat has more or less to spend. All resources of a turn are one pool (WOW-OFR-02)."""
-
-    type: Literal["resources_changed"]
-    seat: AnyWarOfTheWorldsSeat
-    amount: int
-    source: str
-
-
-class WarOfTheWorldsRoundEndedEvent(TypedDict):
-    """Every seat has had its turn. The system must act."""
-
-    type: Literal["round_ended"]
-    round: int
-
-
-class WarOfTheWorldsRoundStartedEvent(TypedDict):
-    """The round has this number."""
-
-    type: Literal["round_started"]
-    round: int
-
-
-WarOfTheWorldsSeat: TypeAlias = Literal["aliens", "humans"]
-"""a seat, named after its side"""
-
-
-class WarOfTheWorldsSeatWithdrawnEvent(TypedDict):
-    """A seat has left the match. It does not act again and does not win."""
-
-    type: Literal["seat_withdrawn"]
-    seat: AnyWarOfTheWorldsSeat
-
-
-WarOfTheWorldsSlot: TypeAlias = 'Literal["building", "balloons"] | str'
-"""the place of a token in its region, or another."""
-
-
-class WarOfTheWorldsState(TypedDict):
-    """A match of War of the Worlds: The New Wave at a version, as its viewer may see it."""
-
-    clocks: AtTableClocks
-    offers: AtTableOffers
-    offers_made: AtTableOffersMade
-    votes: AtTableVotes
-    substitutes: AtTableSubstitutes
-    held: AtTableHeld
-    handovers: AtTableHandovers
-    paused_until: int | None
-    disputes: list[DisputeStanding]
-    disputed_since: int | None
-    continued: AtTableContinued
-    match: MatchId
-    version: int
-    viewer: Viewer
-    players: PlayerNames
-    game: Literal["war_of_the_worlds"]
-    view: WarOfTheWorldsView
-
-
-class WarOfTheWorldsStrikeLandedEvent(TypedDict):
-    """The open strike is closed. What it destroys follows."""
-
-    type: Literal["strike_landed"]
-    damage: int
-
-
-class WarOfTheWorldsStrikeOpenedEvent(TypedDict):
-    """A strike on a region gathers damage."""
-
-    type: Literal["strike_opened"]
-    region: AnyWarOfTheWorldsRegion
-    damage: int
-    need: int
-
-
-class WarOfTheWorldsStrikeRaisedEvent(TypedDict):
-    """The open strike has gathered more damage."""
-
-    type: Literal["strike_raised"]
-    damage: int
-
-
-class WarOfTheWorldsSupplyShuffledEvent(TypedDict):
-    """The starting cards, or the cards of the discard pile, are the supply deck."""
-
-    type: Literal["supply_shuffled"]
-    seat: AnyWarOfTheWorldsSeat
-    count: int
-    cards: list[AnyWarOfTheWorldsCard] | None
-
-
-class WarOfTheWorldsSwap(TypedDict):
-    """Put the card under the offer deck, or out of the game with the expert swap. The top card of the deck takes its place. A swap is
-    free (WOW-OFR-08, WOW-OFR-09, WOW-OFR-11, WOW-OFR-13, WOW-OPT-01)."""
-
-    type: Literal["swap"]
-    card: WarOfTheWorldsCard
-
-
-WarOfTheWorldsTo: TypeAlias = 'Literal["discard", "removed"] | str'
-"""the pile that the card goes to; `removed` is out of the game, or another."""
-
-WarOfTheWorldsToAct: TypeAlias = 'Literal["aliens", "humans", "system"] | str'
-"""a seat, or the system, or another."""
-
-
-class WarOfTheWorldsTried(TypedDict):
-    """What your actions would lead to in a match of War of the Worlds: The New Wave."""
-
-    match: MatchId
-    seat: SeatId
-    version: int
-    tried: int
-    reveals: bool
-    frame: FrameChange
-    game: Literal["war_of_the_worlds"]
-    view: WarOfTheWorldsView
-    choices: list[WarOfTheWorldsChoice]
-
-
-class WarOfTheWorldsTurnEndedEvent(TypedDict):
-    """The turn is over. What follows says who acts next. Unspent resources are lost, and all marks of the turn are cleared
-    (WOW-TRN-14, WOW-TRN-15)."""
-
-    type: Literal["turn_ended"]
-    seat: AnyWarOfTheWorldsSeat
-
-
-class WarOfTheWorldsTurnStartedEvent(TypedDict):
-    """The seat is active and decides in this phase."""
-
-    type: Literal["turn_started"]
-    seat: AnyWarOfTheWorldsSeat
-    phase: WarOfTheWorldsPhase
-
-
-WarOfTheWorldsUnit: TypeAlias = Literal[
-    "army_1", "army_2", "army_3", "navy_1", "navy_2", "tripod_1", "tripod_2", "tripod_3", "ufo_1", "ufo_2"
-]
-"""a figure"""
-
-
-class WarOfTheWorldsUnitDestroyedEvent(TypedDict):
-    """A figure leaves the board (WOW-DMG-04, WOW-EDN-10)."""
-
-    type: Literal["unit_destroyed"]
-    unit: AnyWarOfTheWorldsUnit
-    region: AnyWarOfTheWorldsRegion
-
-
-WarOfTheWorldsUnitMovedEvent = TypedDict(
-    "WarOfTheWorldsUnitMovedEvent",
-    {
-        "type": 'Literal["unit_moved"]',
-        "unit": "AnyWarOfTheWorldsUnit",
-        "from": "AnyWarOfTheWorldsRegion",
-        "to": "AnyWarOfTheWorldsRegion",
-    },
-)
-"""A figure is in another region."""
-
-
-class WarOfTheWorldsUnitPlacedEvent(TypedDict):
-    """A figure comes on the board."""
-
-    type: Literal["unit_placed"]
-    unit: AnyWarOfTheWorldsUnit
-    region: AnyWarOfTheWorldsRegion
-    used: bool
-
-
-class WarOfTheWorldsUseBuilding(TypedDict):
-    """Repair for energy, or shoot (WOW-ALN-16, WOW-HUM-12, WOW-HUM-15, WOW-BLD-11)."""
-
-    type: Literal["use_building"]
-    region: WarOfTheWorldsRegion
-    target: NotRequired[WarOfTheWorldsRegion]
-
-
-class WarOfTheWorldsViewOutcome(TypedDict):
-    winners: list[AnyWarOfTheWorldsSeat]
-    reason: WarOfTheWorldsReason
-    scores: WarMatchEndedEventScores
-
-
-class WarOfTheWorldsViewStrike(TypedDict):
-    region: AnyWarOfTheWorldsRegion
-    damage: int
-    need: int
-
-
-class WarOfTheWorldsViewEvacuation(TypedDict):
-    region: WarOfTheWorldsRegionId
-    fought: bool
-
-
-class WarOfTheWorldsViewRegions(TypedDict):
-    civilians: int
-    fought: int
-    building: WarOfTheWorldsBuilding | None
-    balloons: bool
-    influence: list[WarOfTheWorldsInfluence]
-
-
-class WarOfTheWorldsViewUnits(TypedDict):
-    region: AnyWarOfTheWorldsRegion | None
-    used: bool
-
-
-class WarOfTheWorldsViewSides(TypedDict):
-    hand: list[AnyWarOfTheWorldsCard] | int
-    supply: list[AnyWarOfTheWorldsCard] | int
-    discard: list[AnyWarOfTheWorldsCard]
-    removed: list[AnyWarOfTheWorldsCard]
-    offer: list[AnyWarOfTheWorldsCard]
-    offer_deck: list[AnyWarOfTheWorldsCard] | int
-
-
-class WarOfTheWorldsView(TypedDict):
-    """the state of a match of War of the Worlds: The New Wave"""
-
-    game: Literal["war_of_the_worlds"]
-    options: WarOfCivilizationsViewOptions
-    seats: list[AnyWarOfTheWorldsSeat]
-    round: int
-    phase: WarOfTheWorldsPhase
-    active: WarOfTheWorldsPhaseChangedEventActive
-    to_act: list[WarOfTheWorldsToAct]
-    outcome: WarOfTheWorldsViewOutcome | None
-    damage: int
-    resources: int
-    swapped: bool
-    fired: list[WarOfTheWorldsRegionId]
-    strike: WarOfTheWorldsViewStrike | None
-    evacuation: WarOfTheWorldsViewEvacuation | None
-    regions: dict[str, WarOfTheWorldsViewRegions]
-    units: dict[str, WarOfTheWorldsViewUnits]
-    sides: dict[str, WarOfTheWorldsViewSides]
 
 
 WarOptionFirstSeat: TypeAlias = 'Literal["random"] | WarSeat'
@@ -5097,7 +3006,7 @@ class WarPlayed(TypedDict):
     substitutes: AtTableSubstitutes
     held: AtTableHeld
     handovers: AtTableHandovers
-    paused_until: int | None
+    paused_until: AtTablePausedUntil
     disputes: list[DisputeStanding]
     disputed_since: int | None
     continued: AtTableContinued
@@ -5106,11 +3015,11 @@ class WarPlayed(TypedDict):
     first: int
     version: int
     round: Round
-    phase: str
-    active: SeatId | None
+    phase: FrameNowPhase
+    active: FrameNowActive
     to_act: ToAct
     outcome: FrameNowOutcome
-    receipt: str
+    receipt: PlayedBaseReceipt
     game: Literal["war"]
     entries: list[WarEntry]
     choices: list[WarChoice]
@@ -5119,7 +3028,7 @@ class WarPlayed(TypedDict):
 WarReason: TypeAlias = 'Literal["final_turns_over", "last_seat", "resigned", "forfeited", "draw", "void", "ruling"] | str'
 """why the match is over, or another."""
 
-WarRefusalCode: TypeAlias = 'Literal["match_over", "bad_action", "not_your_turn", "wrong_phase", "bad_options", "unknown_tile", "not_brown", "tile_taken", "next_to_own", "not_your_tile", "card_not_in_hand", "reinforcement_limit", "nothing_to_place", "symbol_mismatch", "over_tile_limit", "wrong_total", "combat_limit", "not_adjacent", "too_many_units", "no_such_attack", "must_roll_first", "wrong_card_count", "card_not_in_row", "must_take_lowest"] | str'
+WarRefusalCode: TypeAlias = 'Literal["unknown_tile", "not_brown", "tile_taken", "next_to_own", "not_your_tile", "card_not_in_hand", "reinforcement_limit", "nothing_to_place", "symbol_mismatch", "over_tile_limit", "wrong_total", "combat_limit", "not_adjacent", "too_many_units", "no_such_attack", "must_roll_first", "wrong_card_count", "card_not_in_row", "must_take_lowest"] | str'
 """Why War! refuses, or another."""
 
 
@@ -5133,20 +3042,6 @@ class WarReinforce(TypedDict):
 
 WarRemovedSymbol: TypeAlias = Literal["drop", "hammers", "circles", "bricks", "wheel", "arrow"]
 """a symbol of tiles and cards"""
-
-
-class WarRoundEndedEvent(TypedDict):
-    """Every seat has had its turn. The system must act."""
-
-    type: Literal["round_ended"]
-    round: int
-
-
-class WarRoundStartedEvent(TypedDict):
-    """The round has this number."""
-
-    type: Literal["round_started"]
-    round: int
 
 
 class WarRowFilledEvent(TypedDict):
@@ -5214,12 +3109,12 @@ class WarState(TypedDict):
     substitutes: AtTableSubstitutes
     held: AtTableHeld
     handovers: AtTableHandovers
-    paused_until: int | None
+    paused_until: AtTablePausedUntil
     disputes: list[DisputeStanding]
     disputed_since: int | None
     continued: AtTableContinued
     match: MatchId
-    version: int
+    version: ChoicesBaseVersion
     viewer: Viewer
     players: PlayerNames
     game: Literal["war"]
@@ -5312,7 +3207,7 @@ class WarViewScoreSheet(TypedDict):
 
 class WarViewTiles(TypedDict):
     face: AnyWarFace
-    region: WarMapBuiltEventTilesRegion
+    region: WarViewTilesRegion
     seat: AnyWarSeat | None
     units: int
 
@@ -5340,11 +3235,11 @@ class WarView(TypedDict):
     """the state of a match of War!"""
 
     game: Literal["war"]
-    options: WarOfCivilizationsViewOptions
+    options: WarViewOptions
     seats: list[AnyWarSeat]
-    round: int
+    round: Round
     phase: WarPhase
-    active: AnyWarSeat | None
+    active: WarViewActive
     to_act: list[WarToAct]
     outcome: WarViewOutcome | None
     score_sheet: dict[str, WarViewScoreSheet] | None
@@ -5363,11 +3258,21 @@ class WarView(TypedDict):
     eliminated: list[AnyWarSeat]
 
 
+WarViewActive: TypeAlias = "AnyWarSeat | None"
+"""the seat whose turn it is, or null"""
+
+WarViewOptions: TypeAlias = "dict[str, Any]"
+"""the options that the match was given; the others have their defaults"""
+
+WarViewTilesRegion: TypeAlias = "int | None"
+"""the number of the tile's region on the map; null where there are none"""
+
+
 class Why(TypedDict):
     """Why a field has its value."""
 
     match: MatchId
-    game: str
+    game: AnalysisWaitingGame
     viewer: Viewer
     pointer: str
     at: int
@@ -5383,86 +3288,2275 @@ class WithdrawDispute(TypedDict):
     dispute: DisputeNumber
 
 
+class WocAbilityUpgradedEvent(TypedDict):
+    """A seat can do more."""
+
+    type: Literal["ability_upgraded"]
+    seat: AnyWocSeat
+    level: int
+
+
+class WocAbilityUsedEvent(TypedDict):
+    """A seat has used its ability in this battle."""
+
+    type: Literal["ability_used"]
+    seat: AnyWocSeat
+    at: AnyWocAt
+    ship: AnyWocShip
+
+
+WocAction: TypeAlias = "WocAdvance | WocDeploy | WocBegin | WocForecast | WocCollect | WocRebuild | WocBuyCard | WocBuyShips | WocBuildTeleporter | WocMove | WocRedistribute | WocConvert | WocMount | WocDismount | WocFight | WocMovePrivateer | WocPlayCard | WocDiscardCard | WocUpgradeAbility | WocOfferRansom | WocEndAction | WocEndTurn | WocHirePirate | WocYield | WocAnswerRansom | WocReady | WocBid | WocUseAbility | WocRetreat"
+"""An action of War of Civilizations."""
+
+
+class WocActionBegunEvent(TypedDict):
+    """An active action is under way, and its bonus is open."""
+
+    type: Literal["action_begun"]
+    seat: AnyWocSeat
+    action: AnyWocActionId
+    discount_left: NotRequired[int]
+
+
+class WocActionEndedEvent(TypedDict):
+    """The part of the turn record that belongs to the active action is blank again."""
+
+    type: Literal["action_ended"]
+    seat: AnyWocSeat
+    action: AnyWocActionId
+
+
+WocActionId: TypeAlias = Literal["collect", "buy", "move", "redistribute", "convert"]
+"""an active action"""
+
+
+class WocActionsGrantedEvent(TypedDict):
+    """The seat may begin more active actions in this turn."""
+
+    type: Literal["actions_granted"]
+    seat: AnyWocSeat
+    count: int
+
+
+class WocAdvance(TypedDict):
+    """In the phase `setup`: Lay out the board: apex islands next to the north islands, tokens with a crystal on them, pirates,
+    crystals, the power deck, and each seat's first goods and capital ship. Then the first seat deploys (WOC-SET-02, WOC-SET-03,
+    WOC-SET-04, WOC-SET-05, WOC-SET-06, WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10,
+    WOC-LEA-07). In the phase `round_end`: End the round, and perhaps the match (WOC-RND-01)."""
+
+    type: Literal["advance"]
+
+
+class WocAmmoChangedEvent(TypedDict):
+    """A seat has more or less ammunition than the others see."""
+
+    type: Literal["ammo_changed"]
+    seat: AnyWocSeat
+    change: int | None
+    reason: WocReasonId
+
+
+class WocAnalysisDecisions(TypedDict):
+    """A decision, and how the level rates it."""
+
+    version: int
+    seat: SeatId
+    before: float
+    chosen: float
+    loss: float
+    after: float
+    expected: dict[str, float]
+    action: WocDecided
+    best: WocDecided
+
+
+class WocAnalysis(TypedDict):
+    """The analysis of a match of War of Civilizations that is over."""
+
+    match: MatchId
+    by: Analyst
+    outcome: Outcome
+    seats: dict[str, SeatAnalysis]
+    turning_points: list[TurningPoint]
+    game: Literal["war_of_civilizations"]
+    decisions: list[WocAnalysisDecisions]
+
+
+class WocAnswerRansom(TypedDict):
+    """Answer an offer. If it is accepted the goods change hands and the privateer goes home. Otherwise the other seat decides again
+    (WOC-RAN-03, WOC-RAN-04)."""
+
+    type: Literal["answer_ransom"]
+    accept: bool
+    note: NotRequired[str]
+
+
+WocAt: TypeAlias = Literal[
+    "isle",
+    "apex_1",
+    "apex_2",
+    "apex_3",
+    "apex_4",
+    "apex_5",
+    "apex_6",
+    "fox_home",
+    "fox_shield",
+    "fox_haven",
+    "fox_west",
+    "fox_east",
+    "fox_north",
+    "rhino_home",
+    "rhino_shield",
+    "rhino_haven",
+    "rhino_west",
+    "rhino_east",
+    "rhino_north",
+    "tiger_home",
+    "tiger_shield",
+    "tiger_haven",
+    "tiger_west",
+    "tiger_east",
+    "tiger_north",
+    "ape_home",
+    "ape_shield",
+    "ape_haven",
+    "ape_west",
+    "ape_east",
+    "ape_north",
+    "squirrel_home",
+    "squirrel_shield",
+    "squirrel_haven",
+    "squirrel_west",
+    "squirrel_east",
+    "squirrel_north",
+    "lion_home",
+    "lion_shield",
+    "lion_haven",
+    "lion_west",
+    "lion_east",
+    "lion_north",
+]
+"""a location of the map"""
+
+WocAttached: TypeAlias = 'Literal["apex_1", "apex_2", "apex_3", "apex_4", "apex_5", "apex_6"] | str'
+"""an apex island, or another."""
+
+
+class WocBattleEndedEvent(TypedDict):
+    """The battle is over."""
+
+    type: Literal["battle_ended"]
+    at: AnyWocAt
+
+
+class WocBattleResolvedEvent(TypedDict):
+    """A side has won."""
+
+    type: Literal["battle_resolved"]
+    winner: WocPrivateer
+    sides: WocBattleResolvedEventSides
+
+
+class WocBattleResolvedEventSidesItem(TypedDict):
+    fleet: int
+    ammo: int
+    bonus: int
+    total: int
+
+
+WocBattleResolvedEventSides: TypeAlias = "dict[str, WocBattleResolvedEventSidesItem]"
+"""what each side's strength is made of (WOC-BAT-07)"""
+
+WocBattleStartedEvent = TypedDict(
+    "WocBattleStartedEvent",
+    {
+        "type": 'Literal["battle_started"]',
+        "at": "AnyWocAt",
+        "kind": "WocKind",
+        "attacker": "AnyWocSeat",
+        "defender": "WocDefender",
+        "privateer": "WocPrivateer | None",
+        "from": "AnyWocAt | None",
+        "hostages": "dict[str, int]",
+    },
+)
+"""Two sides meet. Nobody has bid."""
+
+
+class WocBegin(TypedDict):
+    """Begin an active action (WOC-TRN-05)."""
+
+    type: Literal["begin"]
+    action: WocActionId
+
+
+class WocBid(TypedDict):
+    """Seal a bid, which is final. When all bids are in they are revealed (WOC-BAT-04, WOC-BAT-05, WOC-GEN-05)."""
+
+    type: Literal["bid"]
+    ammo: int
+    cards: list[WocCard]
+
+
+class WocBidSealedEvent(TypedDict):
+    """A side has bid. Only that side knows its bid (WOC-BAT-05)."""
+
+    type: Literal["bid_sealed"]
+    seat: AnyWocSeat
+    ammo: int | None
+    cards: list[AnyWocCard] | None
+
+
+class WocBidsRevealedEventBids(TypedDict):
+    ammo: int
+    cards: list[AnyWocCard]
+
+
+class WocBidsRevealedEvent(TypedDict):
+    """All bids are open."""
+
+    type: Literal["bids_revealed"]
+    bids: dict[str, WocBidsRevealedEventBids]
+
+
+class WocBlockadeEndedEvent(TypedDict):
+    """The answer is given. The offers that the owner has made in its turn count again (WOC-RAN-04)."""
+
+    type: Literal["blockade_ended"]
+    at: AnyWocAt
+    result: Literal["hostages", "ransom", "fought", "left"] | str
+
+
+class WocBlockadeStartedEvent(TypedDict):
+    """A privateer that has arrived waits for an answer. The offers that its owner has made in the turn are kept with the blockade."""
+
+    type: Literal["blockade_started"]
+    at: AnyWocAt
+    owner: AnyWocSeat
+    occupant: AnyWocSeat
+
+
+class WocBonusClosedEvent(TypedDict):
+    """The main part of the active action has begun."""
+
+    type: Literal["bonus_closed"]
+    seat: AnyWocSeat
+
+
+WocBuildTeleporter = TypedDict(
+    "WocBuildTeleporter",
+    {
+        "type": 'Literal["build_teleporter"]',
+        "from": "WocAt | None",
+        "to": "WocAt",
+    },
+)
+"""Place a token. The first of an action is paid for, or free with a card (WOC-TEL-02, WOC-TRN-08, WOC-PWR-30)."""
+
+
+class WocBuyCard(TypedDict):
+    """Move a card to the hand and replace it at once. An empty deck is renewed from the discard pile (WOC-PWR-01, WOC-PWR-02,
+    WOC-PWR-03, WOC-PWR-07, WOC-TRN-08)."""
+
+    type: Literal["buy_card"]
+    card: WocCard
+
+
+class WocBuyShips(TypedDict):
+    """Place ships from the reserve on the board. The rest of a discount serves the next purchase (WOC-BUY-01, WOC-BUY-02, WOC-ABL-07,
+    WOC-PRV-11)."""
+
+    type: Literal["buy_ships"]
+    ship: Literal["capital", "destroyer", "frigate", "gunboat", "privateer"]
+    at: WocAt
+    count: int
+
+
+WocCard: TypeAlias = Literal[
+    "powder_thief",
+    "hull_breaker",
+    "wet_powder",
+    "crosswind",
+    "war_drums",
+    "heavy_cannon",
+    "sea_wall",
+    "ramming_speed",
+    "double_shot",
+    "fog_bank",
+    "orderly_retreat",
+    "plunder",
+    "spare_powder",
+    "ocean_current",
+    "driftwood",
+    "arsenal",
+    "following_wind",
+    "fresh_orders",
+    "shipwright",
+    "engineers",
+    "spyglass",
+]
+"""a power card"""
+
+
+class WocCardBoughtEvent(TypedDict):
+    """A card leaves the display for a hand."""
+
+    type: Literal["card_bought"]
+    seat: AnyWocSeat
+    card: AnyWocCard
+
+
+class WocCardRevealedEvent(TypedDict):
+    """The top card of the deck joins the display."""
+
+    type: Literal["card_revealed"]
+    card: AnyWocCard
+
+
+class WocCardSpentEvent(TypedDict):
+    """A card leaves a hand for the discard pile."""
+
+    type: Literal["card_spent"]
+    seat: AnyWocSeat
+    card: AnyWocCard
+    reason: Literal["played", "bid", "discarded"] | str
+
+
+class WocCentralEnteredEvent(TypedDict):
+    """A seat has entered the central continent."""
+
+    type: Literal["central_entered"]
+    seat: AnyWocSeat
+
+
+class WocChoice(TypedDict):
+    """A legal choice in a match of War of Civilizations."""
+
+    choose: NotRequired[dict[str, Range | Counts]]
+    at_table: NotRequired[Literal[True]]
+    action: ShownWocAction | ShownTableAction
+
+
+class WocChoices(TypedDict):
+    """What you may do now in a match of War of Civilizations: in the game, and at the table."""
+
+    match: MatchId
+    version: ChoicesBaseVersion
+    seat: SeatId | None
+    to_act: ToAct
+    game: Literal["war_of_civilizations"]
+    choices: list[WocChoice]
+
+
+class WocCollect(TypedDict):
+    """Give the seat what its locations yield. Those with forecast tokens become barren (WOC-COL-01, WOC-COL-03, WOC-DIS-05,
+    WOC-ABL-06, WOC-TRN-10)."""
+
+    type: Literal["collect"]
+    skip: NotRequired[list[WocAt]]
+    extra: NotRequired[dict[str, int]]
+
+
+class WocConvert(TypedDict):
+    """In the phase `turn`: Convert resources, once into each in an action (WOC-CNV-01, WOC-CNV-03). In the phase `bids`: Exchange
+    resources one for one (WOC-CNV-01)."""
+
+    type: Literal["convert"]
+    into: WocConverted
+    pay: dict[str, int]
+
+
+WocConverted: TypeAlias = Literal["oc", "alwood", "ammo"]
+"""a resource"""
+
+
+class WocCountdownSetEvent(TypedDict):
+    """The tracker shows another number."""
+
+    type: Literal["countdown_set"]
+    value: int
+
+
+class WocCrystalCapturedEvent(TypedDict):
+    """A mounted crystal goes to another seat's stock."""
+
+    type: Literal["crystal_captured"]
+    seat: AnyWocSeat
+    owner: AnyWocSeat
+    at: AnyWocAt
+
+
+class WocCrystalDismountedEvent(TypedDict):
+    """A mounted crystal comes back."""
+
+    type: Literal["crystal_dismounted"]
+    seat: AnyWocSeat
+    at: AnyWocAt
+
+
+class WocCrystalMountedEvent(TypedDict):
+    """A crystal goes from the stock on a location."""
+
+    type: Literal["crystal_mounted"]
+    seat: AnyWocSeat
+    at: AnyWocAt
+    round: Round
+
+
+WocCrystalUse: TypeAlias = 'Literal["mount", "dismount"] | str'
+"""One of the crystal_use, or another."""
+
+WocCrystalsMovedEvent = TypedDict(
+    "WocCrystalsMovedEvent",
+    {
+        "type": 'Literal["crystals_moved"]',
+        "from": "AnyWocSeat | WocFrom",
+        "to": "AnyWocSeat | WocFrom",
+        "count": "int",
+        "reason": 'Literal["start", "expedition", "battle", "upgrade", "spoils", "ransom", "isle", "isle_last"] | str',
+    },
+)
+"""Crystals change hands. The crystal of a token is not counted anywhere else."""
+
+
+class WocCrystalsPlacedEvent(TypedDict):
+    """The crystals of the Isle and of the supply are counted out."""
+
+    type: Literal["crystals_placed"]
+    crystals: dict[str, int]
+
+
+WocDecided: TypeAlias = "ShownWocAction"
+"""An action that was compared."""
+
+
+class WocDeckBuiltEvent(TypedDict):
+    """The power cards in use are shuffled."""
+
+    type: Literal["deck_built"]
+    deck: list[AnyWocCard] | int
+
+
+class WocDeckReshuffledEvent(TypedDict):
+    """The discard pile has become the deck."""
+
+    type: Literal["deck_reshuffled"]
+    deck: list[AnyWocCard] | int
+
+
+WocDefender: TypeAlias = 'Literal["fox", "rhino", "tiger", "ape", "squirrel", "lion", "pirate"] | str'
+"""the seat that defends, or the pirate, or another."""
+
+
+class WocDeploy(TypedDict):
+    """Place the free ships and let the next seat follow. After the last one round 1 begins (WOC-SET-08, WOC-SET-11)."""
+
+    type: Literal["deploy"]
+    at: WocAt
+    ships: dict[str, int]
+
+
+class WocDiceRolledEvent(TypedDict):
+    """The dice of a pirate are thrown."""
+
+    type: Literal["dice_rolled"]
+    dice: list[int]
+
+
+class WocDisasterDrawnEvent(TypedDict):
+    """A disaster card is shown and goes back (WOC-DIS-01). The forecast of this action is done."""
+
+    type: Literal["disaster_drawn"]
+    seat: AnyWocSeat
+    card: str
+
+
+class WocDiscardCard(TypedDict):
+    """Discard a card unused (WOC-PWR-05, WOC-TRN-11)."""
+
+    type: Literal["discard_card"]
+    card: WocCard
+
+
+class WocDiscountUsedEvent(TypedDict):
+    """Part of the discount is used."""
+
+    type: Literal["discount_used"]
+    seat: AnyWocSeat
+    left: int
+
+
+class WocDismount(TypedDict):
+    """Take a crystal back into the stock, free of charge (WOC-MNT-02)."""
+
+    type: Literal["dismount"]
+    at: WocAt
+
+
+class WocEndAction(TypedDict):
+    """End the active action (WOC-TRN-09, WOC-TRN-10)."""
+
+    type: Literal["end_action"]
+
+
+class WocEndTurn(TypedDict):
+    """End the turn (WOC-TRN-01, WOC-TRN-09)."""
+
+    type: Literal["end_turn"]
+
+
+class WocEntries(TypedDict):
+    """Entries of a match of War of Civilizations, oldest first."""
+
+    match: MatchId
+    viewer: Viewer
+    after: int
+    version: int
+    players: PlayerNames
+    game: Literal["war_of_civilizations"]
+    entries: list[WocEntry]
+
+
+class WocEntry(TypedDict):
+    """An accepted action of War of Civilizations with the events that followed, as its viewer may see it."""
+
+    version: int
+    actor: str
+    revision: int
+    at: Moment
+    digest: Digest
+    secret: NotRequired[Digest]
+    proof: NotRequired[Proof]
+    action: ShownWocAction | WocRedacted | AcceptedTableAction
+    events: list[WocEvent]
+
+
+WocEvent: TypeAlias = "WocGameEvent | TableEvent"
+"""An event of War of Civilizations, as its viewer may see it."""
+
+WocExpedition: TypeAlias = 'Literal["expedition_1", "expedition_2", "expedition_3", "expedition_4", "expedition_5", "expedition_6"] | str'
+"""One of the expedition, or another."""
+
+
+class WocExpeditionRecoveredEvent(TypedDict):
+    """A token leaves the match."""
+
+    type: Literal["expedition_recovered"]
+    seat: AnyWocSeat
+    apex: WocAttached
+    expedition: WocExpedition
+
+
+class WocExpeditionSeenEvent(TypedDict):
+    """A seat knows the token on an apex island."""
+
+    type: Literal["expedition_seen"]
+    seat: AnyWocSeat
+    apex: WocAttached
+    expedition: WocExpedition | None
+
+
+class WocExpeditionsRotatedEvent(TypedDict):
+    """Tokens are on other islands. The seats that knew them know them there."""
+
+    type: Literal["expeditions_rotated"]
+    moves: dict[str, WocAttached]
+
+
+class WocFight(TypedDict):
+    """In the phase `turn`: Fight the privateer with ships that are brought in. The privateer attacks, and hostages do not fight
+    (WOC-PRV-08, WOC-PRV-09, WOC-PRV-10). In the phase `pirate`: Attack the pirate (WOC-PIR-01, WOC-PIR-02). In the phase
+    `blockade`: Fight the privateer with the ships on the island. The privateer attacks (WOC-PRV-06, WOC-PRV-08, WOC-PRV-09)."""
+
+    type: Literal["fight"]
+    at: WocAt
+
+
+class WocFirstSeatSetEvent(TypedDict):
+    """The round begins with this seat (WOC-RND-12)."""
+
+    type: Literal["first_seat_set"]
+    seat: AnyWocSeat
+
+
+class WocForecast(TypedDict):
+    """Draw a disaster card from all of them. It names an island of the seat's continent, or takes a token off every island. Barren
+    islands stay as they are (WOC-DIS-01, WOC-DIS-02, WOC-DIS-03, WOC-DIS-10, WOC-TRN-07, WOC-SET-10, WOC-CMP-08)."""
+
+    type: Literal["forecast"]
+
+
+WocFrom: TypeAlias = 'Literal["supply", "isle", "expedition"] | str'
+"""the supply, the Isle, or the token of a lost expedition, or another."""
+
+WocGameEvent: TypeAlias = "WocMapLaidEvent | WocTokensPlacedEvent | WocPiratesPlacedEvent | WocCrystalsPlacedEvent | WocDeckBuiltEvent | WocMatchPreparedEvent | WocMatchRestoredEvent | WocMatchStartedEvent | RoundStartedEvent | WocTurnStartedEvent | WocPhaseChangedEvent | WocTurnEndedEvent | RoundEndedEvent | WocSeatWithdrawnEvent | WocMatchEndedEvent | WocFirstSeatSetEvent | WocActionBegunEvent | WocActionEndedEvent | WocBonusClosedEvent | WocResourcesChangedEvent | WocAmmoChangedEvent | WocCrystalsMovedEvent | WocCrystalCapturedEvent | WocCardSpentEvent | WocShipsPlacedEvent | WocShipsMovedEvent | WocShipsRemovedEvent | WocTeleporterLostEvent | WocTeleporterWithheldEvent | WocIsleTakenEvent | WocIsleLostEvent | WocCountdownSetEvent | WocDiscountUsedEvent | WocCardBoughtEvent | WocCardRevealedEvent | WocDeckReshuffledEvent | WocDisasterDrawnEvent | WocIslandLaidWasteEvent | WocIslandMarkedEvent | WocStepMadeEvent | WocTrailFixedEvent | WocShipsRedistributedEvent | WocTeleporterPlacedEvent | WocGrantUsedEvent | WocCentralEnteredEvent | WocResourceConvertedEvent | WocCrystalMountedEvent | WocCrystalDismountedEvent | WocAbilityUpgradedEvent | WocStepsGrantedEvent | WocActionsGrantedEvent | WocTeleporterGrantedEvent | WocExpeditionSeenEvent | WocExpeditionRecoveredEvent | WocExpeditionsRotatedEvent | WocPirateRemovedEvent | WocPrivateerMovedEvent | WocBattleStartedEvent | WocAbilityUsedEvent | WocBidSealedEvent | WocDiceRolledEvent | WocBidsRevealedEvent | WocBattleResolvedEvent | WocRetreatOrderedEvent | WocBattleEndedEvent | WocSeatEliminatedEvent | WocPrivateerSentEvent | WocBlockadeStartedEvent | WocBlockadeEndedEvent | WocRansomOfferedEvent | WocRansomLapsedEvent | WocRansomAnsweredEvent | WocIsleRoundHeldEvent"
+"""An event of War of Civilizations, as its viewer may see it."""
+
+
+class WocGrantUsedEvent(TypedDict):
+    """The free teleporter bonus is used."""
+
+    type: Literal["grant_used"]
+    seat: AnyWocSeat
+
+
+class WocHintOptions(TypedDict):
+    """An action that the level compared with others."""
+
+    worth: float
+    tries: int
+    action: WocDecided
+
+
+class WocHint(TypedDict):
+    """What a level would play in a practice match of War of Civilizations."""
+
+    match: MatchId
+    version: int
+    seat: SeatId
+    level: str
+    iterations: int
+    game: Literal["war_of_civilizations"]
+    action: WocDecided
+    options: list[WocHintOptions]
+
+
+class WocHirePirate(TypedDict):
+    """Make the pirate the seat's privateer on its home base, and explore the island (WOC-PIR-04, WOC-PIR-05)."""
+
+    type: Literal["hire_pirate"]
+
+
+class WocIslandLaidWasteEvent(TypedDict):
+    """An island is barren, and noted for this turn (WOC-DIS-08)."""
+
+    type: Literal["island_laid_waste"]
+    at: AnyWocAt
+
+
+class WocIslandMarkedEvent(TypedDict):
+    """An island has other forecast tokens, or is no longer marked."""
+
+    type: Literal["island_marked"]
+    at: AnyWocAt
+    mark: int | None
+
+
+class WocIsleLostEvent(TypedDict):
+    """The Isle has no holder."""
+
+    type: Literal["isle_lost"]
+    seat: AnyWocSeat
+
+
+class WocIsleRoundHeldEvent(TypedDict):
+    """The holder has held the Isle for one more full round."""
+
+    type: Literal["isle_round_held"]
+    seat: AnyWocSeat
+    full_rounds: int
+
+
+class WocIsleTakenEvent(TypedDict):
+    """The Isle has a holder, and the round is noted (WOC-ISL-02)."""
+
+    type: Literal["isle_taken"]
+    seat: AnyWocSeat
+    round: Round
+
+
+WocKind: TypeAlias = 'Literal["fleet", "pirate", "privateer"] | str'
+"""who fights, or another."""
+
+
+class WocMapLaidEvent(TypedDict):
+    """The apex islands next to the north islands and the covered ones are fixed."""
+
+    type: Literal["map_laid"]
+    attached: WocMapLaidEventAttached
+    covered: list[WocAttached]
+
+
+WocMapLaidEventAttached: TypeAlias = "dict[str, WocAttached]"
+"""the apex island next to each north island"""
+
+
+class WocMatchEndedEvent(TypedDict):
+    """The match is over and has an outcome. Nothing waits any more."""
+
+    type: Literal["match_ended"]
+    winners: list[AnyWocSeat]
+    reason: WocReason
+    scores: WocMatchEndedEventScores
+
+
+WocMatchEndedEventScores: TypeAlias = "dict[str, int]"
+"""points by seat; empty after a draw or a match that does not count"""
+
+
+class WocMatchPreparedEvent(TypedDict):
+    """The state is the first document of the match."""
+
+    type: Literal["match_prepared"]
+    document: WocView
+
+
+class WocMatchRestoredEvent(TypedDict):
+    """The state is the document of an earlier version again."""
+
+    type: Literal["match_restored"]
+    version: int
+    document: WocView
+    memory: WarMatchRestoredEventMemory
+
+
+class WocMatchStartedEvent(TypedDict):
+    """Play begins. The seats are in turn order."""
+
+    type: Literal["match_started"]
+    seats: list[AnyWocSeat]
+
+
+class WocMount(TypedDict):
+    """Mount a crystal. From now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
+
+    type: Literal["mount"]
+    at: WocAt
+
+
+WocMove = TypedDict(
+    "WocMove",
+    {
+        "type": 'Literal["move"]',
+        "from": "WocAt",
+        "to": "WocAt",
+        "ships": "WocMoveShips",
+    },
+)
+"""Make a step with ships. On arrival the entry comes first, then an opponent, then the prize (WOC-MOV-01, WOC-MOV-03, WOC-MOV-05,
+    WOC-MOV-06, WOC-MOV-07, WOC-ABL-03, WOC-PWR-27, WOC-PIR-01, WOC-PRV-07, WOC-PRV-12, WOC-TEL-10)."""
+
+
+class WocMovePrivateer(TypedDict):
+    """Send a privateer home, or to block an island, where the opponent must answer (WOC-PRV-01, WOC-PRV-02, WOC-PRV-04, WOC-PRV-05,
+    WOC-PRV-06, WOC-RAN-04, WOC-TRN-10)."""
+
+    type: Literal["move_privateer"]
+    to: WocAt
+
+
+WocMoveShips: TypeAlias = "dict[str, int]"
+"""the ships that go, by kind"""
+
+
+class WocNewMatchSeats(TypedDict):
+    """Who takes which seat, in any order."""
+
+    fox: NotRequired[SeatTaker]
+    rhino: NotRequired[SeatTaker]
+    tiger: NotRequired[SeatTaker]
+    ape: NotRequired[SeatTaker]
+    squirrel: NotRequired[SeatTaker]
+    lion: NotRequired[SeatTaker]
+
+
+class WocNewMatch(TypedDict):
+    """A new match of War of Civilizations."""
+
+    game: Literal["war_of_civilizations"]
+    seats: WocNewMatchSeats
+    options: NotRequired[WocOptions]
+    profile: NotRequired[HouseProfile]
+    order: NotRequired[list[WocSeat]]
+    code: NotRequired[ForkCode]
+    clock: NotRequired[ClockRequest]
+    time_out: NotRequired[TimeOutRequest]
+    spectators: NotRequired[Spectators]
+    dispute_days: NotRequired[ForkDisputeDays]
+
+
+class WocOfferRansom(TypedDict):
+    """Ask the privateer's owner. A note binds nobody (WOC-RAN-01, WOC-RAN-02)."""
+
+    type: Literal["offer_ransom"]
+    at: WocAt
+    offer: dict[str, int]
+    note: NotRequired[str]
+
+
+WocOptionAbilityLevel: TypeAlias = "int"
+"""the level at which abilities begin (WOC-SET-06)"""
+
+WocOptionAllTokensLost: TypeAlias = "bool"
+"""whether the loser of a battle loses all its tokens (WOC-TEL-09)"""
+
+WocOptionArrivalCounts: TypeAlias = "bool"
+"""whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07)"""
+
+WocOptionDisasters: TypeAlias = "bool"
+"""whether disasters are forecast (WOC-DIS)"""
+
+WocOptionFirstSeatRotates: TypeAlias = "bool"
+"""whether each round begins with the seat after the one that began the round before (WOC-RND-12)"""
+
+WocOptionHiddenAmmo: TypeAlias = "bool"
+"""whether a seat's ammunition is for it alone to see (WOC-GEN-05)"""
+
+WocOptionPirates: TypeAlias = "bool"
+"""whether pirates and privateers are in play (WOC-PIR, WOC-PRV)"""
+
+WocOptionPrivateerByToken: TypeAlias = "bool"
+"""whether privateers go only where their seat has a token (WOC-PRV-02)"""
+
+WocOptionRoundLimit: TypeAlias = "int"
+"""the round after which the match ends at the latest (WOC-RND-10)"""
+
+
+class WocOptions(TypedDict):
+    """the options of a match of War of Civilizations"""
+
+    pirates: NotRequired[WocOptionPirates]
+    disasters: NotRequired[WocOptionDisasters]
+    round_limit: NotRequired[WocOptionRoundLimit]
+    arrival_counts: NotRequired[WocOptionArrivalCounts]
+    first_seat_rotates: NotRequired[WocOptionFirstSeatRotates]
+    ability_level: NotRequired[WocOptionAbilityLevel]
+    hidden_ammo: NotRequired[WocOptionHiddenAmmo]
+    privateer_by_token: NotRequired[WocOptionPrivateerByToken]
+    all_tokens_lost: NotRequired[WocOptionAllTokensLost]
+
+
+WocPhase: TypeAlias = (
+    'Literal["setup", "deploy", "turn", "pirate", "blockade", "ransom", "reinforce", "bids", "retreat", "round_end", "over"] | str'
+)
+"""the kind of decision that is due, or another."""
+
+
+class WocPhaseChangedEvent(TypedDict):
+    """Another decision is due, or another actor decides."""
+
+    type: Literal["phase_changed"]
+    phase: WocPhase
+    active: AnyWocSeat | None
+    to_act: list[WocToAct]
+
+
+class WocPirateRemovedEvent(TypedDict):
+    """A pirate has left its island."""
+
+    type: Literal["pirate_removed"]
+    apex: WocAttached
+    reason: Literal["defeated", "hired"] | str
+
+
+class WocPiratesPlacedEvent(TypedDict):
+    """A pirate is on each of these apex islands."""
+
+    type: Literal["pirates_placed"]
+    at: list[WocAttached]
+
+
+class WocPlayCard(TypedDict):
+    """Use a card once and discard it (WOC-PWR-04, WOC-TRN-11)."""
+
+    type: Literal["play_card"]
+    card: WocCard
+    at: NotRequired[WocAt]
+
+
+class WocPlayed(TypedDict):
+    """What followed from your actions in a match of War of Civilizations."""
+
+    clocks: AtTableClocks
+    offers: AtTableOffers
+    offers_made: AtTableOffersMade
+    votes: AtTableVotes
+    substitutes: AtTableSubstitutes
+    held: AtTableHeld
+    handovers: AtTableHandovers
+    paused_until: AtTablePausedUntil
+    disputes: list[DisputeStanding]
+    disputed_since: int | None
+    continued: AtTableContinued
+    match: MatchId
+    seat: SeatId | None
+    first: int
+    version: int
+    round: Round
+    phase: FrameNowPhase
+    active: FrameNowActive
+    to_act: ToAct
+    outcome: FrameNowOutcome
+    receipt: PlayedBaseReceipt
+    game: Literal["war_of_civilizations"]
+    entries: list[WocEntry]
+    choices: list[WocChoice]
+
+
+WocPrivateer: TypeAlias = 'Literal["attacker", "defender"] | str'
+"""the side that has won, or another."""
+
+
+class WocPrivateerMovedEvent(TypedDict):
+    """A privateer is on another location, or in the reserve."""
+
+    type: Literal["privateer_moved"]
+    seat: AnyWocSeat
+    to: AnyWocAt | Literal["reserve"]
+
+
+class WocPrivateerSentEvent(TypedDict):
+    """A seat has moved its privateer, once in this turn."""
+
+    type: Literal["privateer_sent"]
+    seat: AnyWocSeat
+    to: AnyWocAt
+
+
+class WocRansomAnsweredEvent(TypedDict):
+    """The offer is accepted or not."""
+
+    type: Literal["ransom_answered"]
+    seat: AnyWocSeat
+    accepted: bool
+    note: WocRansomAnsweredEventNote
+
+
+WocRansomAnsweredEventNote: TypeAlias = "str | None"
+"""free text for the other seat, or null; it binds nobody"""
+
+
+class WocRansomLapsedEvent(TypedDict):
+    """There is nobody any more to make the offer, or to answer it."""
+
+    type: Literal["ransom_lapsed"]
+    at: AnyWocAt
+
+
+WocRansomOfferedEvent = TypedDict(
+    "WocRansomOfferedEvent",
+    {
+        "type": 'Literal["ransom_offered"]',
+        "from": "AnyWocSeat",
+        "to": "AnyWocSeat",
+        "at": "AnyWocAt",
+        "offer": "dict[str, int]",
+        "note": "WocRansomAnsweredEventNote",
+    },
+)
+"""A seat has made one more offer."""
+
+
+class WocReady(TypedDict):
+    """Let both sides bid. No more ships come (WOC-BAT-03)."""
+
+    type: Literal["ready"]
+
+
+WocReason: TypeAlias = (
+    'Literal["isle_held", "crystals", "round_limit", "last_survivor", "resigned", "forfeited", "draw", "void", "ruling"] | str'
+)
+"""why the match is over, or another."""
+
+WocReasonId: TypeAlias = 'Literal["start", "collect", "convert", "card", "plunder", "spoils", "ransom", "rebuild", "buy_card", "buy_ships", "teleporter", "mount", "expedition", "bid", "hire", "upkeep"] | str'
+"""why the stock changes, or another."""
+
+
+class WocRebuild(TypedDict):
+    """Make a barren island as it was before (WOC-DIS-08)."""
+
+    type: Literal["rebuild"]
+    at: WocAt
+
+
+class WocRedacted(TypedDict):
+    """An action as viewers other than its seat may see it."""
+
+    type: Literal["collect", "buy_card", "move", "convert", "play_card", "answer_ransom", "bid"] | str
+
+
+WocRedistribute = TypedDict(
+    "WocRedistribute",
+    {
+        "type": 'Literal["redistribute"]',
+        "from": "WocAt",
+        "to": "WocAt",
+        "ships": "WocMoveShips",
+    },
+)
+"""In the phase `turn`: Move ships to another location of the trail, which is fixed from now on. The capital ship may move as well
+    (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-05, WOC-RED-06, WOC-MOV-06, WOC-ISL-02, WOC-ISL-04). In the phase `reinforce`:
+    Bring ships into the battle (WOC-BAT-02, WOC-BAT-03, WOC-ISL-03, WOC-ISL-04)."""
+
+WocRefusalCode: TypeAlias = 'Literal["option_off", "no_action", "action_under_way", "no_actions_left", "bonus_closed", "forecast_first", "already_done", "bad_choice", "nothing_to_collect", "not_barren", "not_your_continent", "enemy_there", "card_not_there", "card_limit", "hand_full", "wrong_moment", "reserve_empty", "not_controlled", "isle_closed", "capacity_full", "cannot_pay", "no_teleporter", "not_dockable", "already_there", "no_ships", "no_steps", "not_adjacent", "already_controlled", "blocked", "capital_first", "not_connected", "no_crystal", "mount_or_dismount", "too_soon", "max_level", "no_ability", "no_privateer", "privateer_limit", "capital_there", "no_target", "offer_limit"] | str'
+"""Why War of Civilizations refuses, or another."""
+
+
+class WocResourceConvertedEvent(TypedDict):
+    """The seat has converted into a resource in this action."""
+
+    type: Literal["resource_converted"]
+    seat: AnyWocSeat
+    into: AnyWocConverted
+
+
+class WocResourcesChangedEvent(TypedDict):
+    """A seat has more or less of something."""
+
+    type: Literal["resources_changed"]
+    seat: AnyWocSeat
+    changes: dict[str, int]
+    reason: WocReasonId
+
+
+class WocRetreat(TypedDict):
+    """Send the chosen ships home and the others to the reserve (WOC-RET-01, WOC-RET-02)."""
+
+    type: Literal["retreat"]
+    ships: dict[str, int]
+
+
+class WocRetreatOrderedEvent(TypedDict):
+    """The loser must choose which ships go home."""
+
+    type: Literal["retreat_ordered"]
+    seat: AnyWocSeat
+    count: int
+
+
+WocSeat: TypeAlias = Literal["fox", "rhino", "tiger", "ape", "squirrel", "lion"]
+"""a seat, named after its clan"""
+
+
+class WocSeatEliminatedEvent(TypedDict):
+    """A seat is out. Its pieces leave the board, and its cards go to the discard pile (WOC-ELM-03)."""
+
+    type: Literal["seat_eliminated"]
+    seat: AnyWocSeat
+    by: AnyWocSeat
+
+
+class WocSeatWithdrawnEvent(TypedDict):
+    """A seat has left the match. It does not act again and does not win. Its pieces and goods leave the match, its cards go to the
+    discard pile, its crystals, mounted ones too, to the supply."""
+
+    type: Literal["seat_withdrawn"]
+    seat: AnyWocSeat
+
+
+WocShip: TypeAlias = Literal["capital", "destroyer", "frigate", "gunboat"]
+"""a kind of ship"""
+
+WocShipsMovedEvent = TypedDict(
+    "WocShipsMovedEvent",
+    {
+        "type": 'Literal["ships_moved"]',
+        "seat": "AnyWocSeat",
+        "from": "AnyWocAt",
+        "to": "AnyWocAt",
+        "ships": "WocShipsMovedEventShips",
+        "reason": 'Literal["reinforce", "turned_back", "retreat", "upkeep", "disaster"] | str',
+    },
+)
+"""Ships are somewhere else."""
+
+WocShipsMovedEventShips: TypeAlias = "dict[str, int]"
+"""ships by kind"""
+
+
+class WocShipsPlacedEvent(TypedDict):
+    """Ships come on the board."""
+
+    type: Literal["ships_placed"]
+    seat: AnyWocSeat
+    at: AnyWocAt
+    ships: WocShipsMovedEventShips
+    reason: Literal["start", "deploy", "buy", "card"] | str
+
+
+WocShipsRedistributedEvent = TypedDict(
+    "WocShipsRedistributedEvent",
+    {
+        "type": 'Literal["ships_redistributed"]',
+        "seat": "AnyWocSeat",
+        "from": "AnyWocAt",
+        "to": "AnyWocAt",
+        "ships": "WocShipsMovedEventShips",
+    },
+)
+"""Ships are elsewhere on their trail, and do not move again in this action."""
+
+
+class WocShipsRemovedEvent(TypedDict):
+    """Ships go to the reserve."""
+
+    type: Literal["ships_removed"]
+    seat: AnyWocSeat
+    at: AnyWocAt
+    ships: WocShipsMovedEventShips
+    reason: Literal["defeat", "ability", "disaster", "upkeep"] | str
+
+
+class WocState(TypedDict):
+    """A match of War of Civilizations at a version, as its viewer may see it."""
+
+    clocks: AtTableClocks
+    offers: AtTableOffers
+    offers_made: AtTableOffersMade
+    votes: AtTableVotes
+    substitutes: AtTableSubstitutes
+    held: AtTableHeld
+    handovers: AtTableHandovers
+    paused_until: AtTablePausedUntil
+    disputes: list[DisputeStanding]
+    disputed_since: int | None
+    continued: AtTableContinued
+    match: MatchId
+    version: ChoicesBaseVersion
+    viewer: Viewer
+    players: PlayerNames
+    game: Literal["war_of_civilizations"]
+    view: WocView
+
+
+WocStepMadeEvent = TypedDict(
+    "WocStepMadeEvent",
+    {
+        "type": 'Literal["step_made"]',
+        "seat": "AnyWocSeat",
+        "from": "AnyWocAt",
+        "to": "AnyWocAt",
+        "ships": "WocShipsMovedEventShips",
+        "steps_left": "int",
+    },
+)
+"""Ships have made a step of a Move. The first step uses the steps that cards have granted. Those of a card that is played later
+    in the Move are left for the next Move (WOC-PWR-27)."""
+
+
+class WocStepsGrantedEvent(TypedDict):
+    """The next Move may go further."""
+
+    type: Literal["steps_granted"]
+    seat: AnyWocSeat
+    count: int
+
+
+class WocTeleporterGrantedEvent(TypedDict):
+    """The next teleporter bonus is free."""
+
+    type: Literal["teleporter_granted"]
+    seat: AnyWocSeat
+
+
+class WocTeleporterLostEvent(TypedDict):
+    """A token goes back to its mat."""
+
+    type: Literal["teleporter_lost"]
+    seat: AnyWocSeat
+    at: AnyWocAt
+    reason: Literal["battle", "disaster"] | str
+
+
+WocTeleporterPlacedEvent = TypedDict(
+    "WocTeleporterPlacedEvent",
+    {
+        "type": 'Literal["teleporter_placed"]',
+        "seat": "AnyWocSeat",
+        "from": "AnyWocAt | None",
+        "to": "AnyWocAt",
+    },
+)
+"""A token is placed, from the mat or from another location, and noted for this action."""
+
+
+class WocTeleporterWithheldEvent(TypedDict):
+    """The active seat cannot place a lost token again in this turn."""
+
+    type: Literal["teleporter_withheld"]
+    seat: AnyWocSeat
+
+
+WocToAct: TypeAlias = 'Literal["fox", "rhino", "tiger", "ape", "squirrel", "lion", "system"] | str'
+"""a seat, or the system, or another."""
+
+
+class WocTokensPlacedEvent(TypedDict):
+    """A lost expedition is on each of these apex islands, with a crystal."""
+
+    type: Literal["tokens_placed"]
+    tokens: dict[str, WocExpedition | None]
+
+
+class WocTrailFixedEvent(TypedDict):
+    """The rest of this Redistribute goes along one trail."""
+
+    type: Literal["trail_fixed"]
+    seat: AnyWocSeat
+    trail: list[AnyWocAt]
+
+
+class WocTried(TypedDict):
+    """What your actions would lead to in a match of War of Civilizations."""
+
+    match: MatchId
+    seat: SeatId
+    version: int
+    tried: int
+    reveals: bool
+    frame: FrameChange
+    game: Literal["war_of_civilizations"]
+    view: WocView
+    choices: list[WocChoice]
+
+
+class WocTurnEndedEvent(TypedDict):
+    """The turn is over. What follows says who acts next. There is no turn record between turns."""
+
+    type: Literal["turn_ended"]
+    seat: AnyWocSeat
+
+
+class WocTurnStartedEvent(TypedDict):
+    """The seat is active and decides in this phase. The turn record is blank, and no offer was made."""
+
+    type: Literal["turn_started"]
+    seat: AnyWocSeat
+    phase: WocPhase
+
+
+class WocUpgradeAbility(TypedDict):
+    """Return a crystal to the supply and raise the ability by a level. What was fixed before does not change (WOC-ABL-01,
+    WOC-LIM-02)."""
+
+    type: Literal["upgrade_ability"]
+
+
+class WocUseAbility(TypedDict):
+    """Send a ship of the opponent to its reserve (WOC-ABL-02)."""
+
+    type: Literal["use_ability"]
+    at: WocAt
+    ship: WocShip
+
+
+class WocViewOutcome(TypedDict):
+    winners: list[AnyWocSeat]
+    reason: WocReason
+    scores: WocMatchEndedEventScores
+
+
+class WocViewPlayers(TypedDict):
+    oc: int
+    alwood: int
+    ammo: int | None
+    crystals: int
+    ability: int
+    cards: list[AnyWocCard]
+    fleets: dict[str, WocShipsMovedEventShips]
+    teleporters: list[AnyWocAt]
+    mounted: dict[str, Round]
+    entered_central: bool
+    privateer: AnyWocAt | Literal["reserve"] | None
+    eliminated: bool
+
+
+class WocViewApex(TypedDict):
+    explored: bool
+    expedition: WocExpedition | None
+    known_to: list[AnyWocSeat]
+    pirate: bool
+
+
+class WocViewIsle(TypedDict):
+    """who holds the Isle, and for how long"""
+
+    holder: AnyWocSeat | None
+    since: int | None
+    full_rounds: int
+
+
+class WocViewPower(TypedDict):
+    """the power cards that no seat has"""
+
+    display: list[AnyWocCard]
+    deck: list[AnyWocCard] | int
+    discard: list[AnyWocCard]
+
+
+WocViewTurnMover = TypedDict(
+    "WocViewTurnMover",
+    {
+        "from": "AnyWocAt",
+        "at": "AnyWocAt",
+        "ships": "WocShipsMovedEventShips",
+        "steps_left": "int",
+    },
+)
+
+
+class WocViewTurn(TypedDict):
+    actions_used: int
+    extra_actions: int
+    action: AnyWocActionId | None
+    bonus_open: bool
+    cards_bought: int
+    crystal_use: WocCrystalUse | None
+    teleporter_to: list[AnyWocAt]
+    free_teleporter: bool
+    extra_steps: int
+    mover: WocViewTurnMover | None
+    trail: list[AnyWocAt] | None
+    arrived: dict[str, WocShipsMovedEventShips]
+    discount_left: int
+    converted: list[AnyWocConverted]
+    forecast_drawn: bool
+    privateer_used: bool
+    laid_waste: list[AnyWocAt]
+    teleporters_lost: int
+
+
+class WocViewBattleBids(TypedDict):
+    ammo: int
+    cards: list[AnyWocCard]
+
+
+class WocViewBattleResult(TypedDict):
+    winner: WocPrivateer
+    sides: WocBattleResolvedEventSides
+
+
+class WocViewBattleRetreat(TypedDict):
+    seat: AnyWocSeat
+    count: int
+
+
+WocViewBattle = TypedDict(
+    "WocViewBattle",
+    {
+        "at": "AnyWocAt",
+        "kind": "WocKind",
+        "attacker": "AnyWocSeat",
+        "defender": "WocDefender",
+        "privateer": "WocViewBattlePrivateer",
+        "from": "WocViewBattleFrom",
+        "hostages": "WocViewBattleHostages",
+        "bids": "dict[str, WocViewBattleBids | None]",
+        "ability_used": "list[AnyWocSeat]",
+        "dice": "list[int] | None",
+        "result": "WocViewBattleResult | None",
+        "retreat": "WocViewBattleRetreat | None",
+    },
+)
+
+
+class WocViewBlockade(TypedDict):
+    at: AnyWocAt
+    owner: AnyWocSeat
+    occupant: AnyWocSeat
+    offers: NotRequired[int]
+
+
+WocViewRansom = TypedDict(
+    "WocViewRansom",
+    {
+        "from": "AnyWocSeat",
+        "to": "AnyWocSeat",
+        "at": "AnyWocAt",
+        "offer": "WocViewRansomOffer",
+        "note": "WocRansomAnsweredEventNote",
+    },
+)
+
+
+class WocView(TypedDict):
+    """the state of a match of War of Civilizations"""
+
+    game: Literal["war_of_civilizations"]
+    options: WarViewOptions
+    seats: list[AnyWocSeat]
+    round: Round
+    phase: WocPhase
+    active: WocViewActive
+    to_act: list[WocToAct]
+    outcome: WocViewOutcome | None
+    first: NotRequired[AnyWocSeat]
+    players: dict[str, WocViewPlayers]
+    attached: WocMapLaidEventAttached
+    covered: list[WocAttached]
+    apex: dict[str, WocViewApex]
+    isle: WocViewIsle
+    crystals: dict[str, int]
+    countdown: int | None
+    power: WocViewPower
+    marks: dict[str, int | Literal["barren"]]
+    turn: WocViewTurn | None
+    battle: WocViewBattle | None
+    blockade: WocViewBlockade | None
+    ransom: WocViewRansom | None
+    offers: int
+
+
+WocViewActive: TypeAlias = "AnyWocSeat | None"
+"""the seat whose turn it is, or null"""
+
+WocViewBattleFrom: TypeAlias = "AnyWocAt | None"
+"""where the attacking fleet came from, or null"""
+
+WocViewBattleHostages: TypeAlias = "dict[str, int]"
+"""the defender's ships there that do not fight, by kind"""
+
+WocViewBattlePrivateer: TypeAlias = "WocPrivateer | None"
+"""the side that is the privateer itself, or null"""
+
+WocViewRansomOffer: TypeAlias = "dict[str, int]"
+"""what the seat that is blocked would pay"""
+
+
+class WocYield(TypedDict):
+    """Leave the ships there as hostages (WOC-PRV-06, WOC-PRV-07)."""
+
+    type: Literal["yield"]
+
+
+WowAction: TypeAlias = "WowAdvance | WowPlay | WowBuy | WowSwap | WowUseBuilding | WowEndTurn | WowMoveCivilian | WowEndMoves"
+"""An action of War of the Worlds: The New Wave."""
+
+
+class WowAdvance(TypedDict):
+    """In the phase `setup`: Place civilians, the ship and the first figures, deal the piles of both sides, and start the first round
+    (WOW-SET-02, WOW-SET-03, WOW-SET-04, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05). In the phase `round_end`:
+    Start the next round, or end the match (WOW-TRN-18, WOW-END-06)."""
+
+    type: Literal["advance"]
+
+
+class WowAnalysisDecisions(TypedDict):
+    """A decision, and how the level rates it."""
+
+    version: int
+    seat: SeatId
+    before: float
+    chosen: float
+    loss: float
+    after: float
+    expected: dict[str, float]
+    action: WowDecided
+    best: WowDecided
+
+
+class WowAnalysis(TypedDict):
+    """The analysis of a match of War of the Worlds: The New Wave that is over."""
+
+    match: MatchId
+    by: Analyst
+    outcome: Outcome
+    seats: dict[str, SeatAnalysis]
+    turning_points: list[TurningPoint]
+    game: Literal["war_of_the_worlds"]
+    decisions: list[WowAnalysisDecisions]
+
+
+WowBuilding: TypeAlias = 'Literal["invasion_ship", "plasma_reactor", "particle_generator", "alien_factory", "regenerator", "bunkers", "tank_factory", "supply_depot", "heavy_artillery", "barrage_balloons", "fort", "landmines"] | str'
+"""a building token, or another."""
+
+
+class WowBuildingDestroyedEvent(TypedDict):
+    """A token leaves the match. Its card has left before (WOW-BLD-12)."""
+
+    type: Literal["building_destroyed"]
+    building: WowBuilding
+    slot: WowSlot
+    region: WowRegionId
+
+
+class WowBuildingPlacedEvent(TypedDict):
+    """A token comes on the board."""
+
+    type: Literal["building_placed"]
+    seat: AnyWowSeat
+    building: WowBuilding
+    slot: WowSlot
+    region: WowRegionId
+
+
+class WowBuildingUsedEvent(TypedDict):
+    """A building has done its action this turn."""
+
+    type: Literal["building_used"]
+    building: WowBuilding
+    region: WowRegionId
+    target: WowRegionId | None
+
+
+class WowBuy(TypedDict):
+    """Pay the cost, move the card and fill the pool. A building card leaves the game and its token is placed. A unit card places a
+    figure if possible. No option of the card is carried out (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07,
+    WOW-BLD-01, WOW-UNT-01, WOW-UNT-05, WOW-UNT-12)."""
+
+    type: Literal["buy"]
+    card: WowCard
+    region: NotRequired[WowRegion]
+
+
+WowCard: TypeAlias = Literal[
+    "reap",
+    "power_supply",
+    "frightening_sound",
+    "nerve_agent",
+    "poisonous_fog",
+    "infrasound",
+    "plasma_synthesis",
+    "scorching_beam",
+    "alien_abduction",
+    "tripod",
+    "ufo",
+    "plasma_reactor",
+    "particle_generator",
+    "alien_factory",
+    "regenerator",
+    "relocate",
+    "guerillas",
+    "evacuate",
+    "redeploy",
+    "airstrike",
+    "royal_navy",
+    "army",
+    "bunkers",
+    "tank_factory",
+    "supply_depot",
+    "heavy_artillery",
+    "barrage_balloons",
+    "fort",
+    "landmines",
+]
+"""a card"""
+
+
+class WowCardBoughtEvent(TypedDict):
+    """A card leaves the offer pool for its owner's discard pile, or the game (WOW-OFR-04)."""
+
+    type: Literal["card_bought"]
+    seat: AnyWowSeat
+    card: AnyWowCard
+    to: WowTo
+
+
+class WowCardPlayedEvent(TypedDict):
+    """A card leaves the hand for an open pile. The figure that took it is marked (WOW-TRN-09, WOW-UNT-07)."""
+
+    type: Literal["card_played"]
+    seat: AnyWowSeat
+    card: AnyWowCard
+    option: int
+    to: WowTo
+    unit: NotRequired[AnyWowUnit]
+
+
+class WowCardSwappedEvent(TypedDict):
+    """A card leaves the offer pool for the bottom of the offer deck, or the game. The seat has made its swap."""
+
+    type: Literal["card_swapped"]
+    seat: AnyWowSeat
+    card: AnyWowCard
+    to: Literal["offer_deck", "removed"] | str
+
+
+class WowCardsDrawnEvent(TypedDict):
+    """Cards from the top of the supply deck join the hand."""
+
+    type: Literal["cards_drawn"]
+    seat: AnyWowSeat
+    count: int
+    cards: list[AnyWowCard] | None
+
+
+class WowChoice(TypedDict):
+    """A legal choice in a match of War of the Worlds: The New Wave."""
+
+    choose: NotRequired[dict[str, Range | Counts]]
+    at_table: NotRequired[Literal[True]]
+    action: ShownWowAction | ShownTableAction
+
+
+class WowChoices(TypedDict):
+    """What you may do now in a match of War of the Worlds: The New Wave: in the game, and at the table."""
+
+    match: MatchId
+    version: ChoicesBaseVersion
+    seat: SeatId | None
+    to_act: ToAct
+    game: Literal["war_of_the_worlds"]
+    choices: list[WowChoice]
+
+
+class WowCivilianFoughtEvent(TypedDict):
+    """A civilian has attacked this turn."""
+
+    type: Literal["civilian_fought"]
+    region: WowRegionId
+
+
+WowCivilianMovedEvent = TypedDict(
+    "WowCivilianMovedEvent",
+    {
+        "type": 'Literal["civilian_moved"]',
+        "from": "WowRegionId",
+        "to": "WowRegionId",
+        "fought": "bool",
+    },
+)
+"""A civilian is in another region, and its mark goes with it (WOW-ATK-08, WOW-ATK-09)."""
+
+
+class WowCiviliansDestroyedEvent(TypedDict):
+    """Civilians leave the board."""
+
+    type: Literal["civilians_destroyed"]
+    region: WowRegionId
+    count: int
+
+
+class WowCiviliansPlacedEvent(TypedDict):
+    """Civilians come on the board."""
+
+    type: Literal["civilians_placed"]
+    region: WowRegionId
+    count: int
+
+
+class WowDamageChangedEvent(TypedDict):
+    """The damage marker moves. Nothing leaves the board (WOW-ATK-03)."""
+
+    type: Literal["damage_changed"]
+    amount: int
+    total: int
+    source: str
+    region: WowRegionId | None
+
+
+WowDecided: TypeAlias = "ShownWowAction"
+"""An action that was compared."""
+
+
+class WowEndMoves(TypedDict):
+    """End Evacuate (WOW-HUM-04)."""
+
+    type: Literal["end_moves"]
+
+
+class WowEndTurn(TypedDict):
+    """End the turn (WOW-TRN-01, WOW-TRN-10, WOW-TRN-11)."""
+
+    type: Literal["end_turn"]
+
+
+class WowEntries(TypedDict):
+    """Entries of a match of War of the Worlds: The New Wave, oldest first."""
+
+    match: MatchId
+    viewer: Viewer
+    after: int
+    version: int
+    players: PlayerNames
+    game: Literal["war_of_the_worlds"]
+    entries: list[WowEntry]
+
+
+class WowEntry(TypedDict):
+    """An accepted action of War of the Worlds: The New Wave with the events that followed, as its viewer may see it."""
+
+    version: int
+    actor: str
+    revision: int
+    at: Moment
+    digest: Digest
+    secret: NotRequired[Digest]
+    proof: NotRequired[Proof]
+    action: ShownWowAction | AcceptedTableAction
+    events: list[WowEvent]
+
+
+class WowEvacuationEndedEvent(TypedDict):
+    """No second civilian may move any more."""
+
+    type: Literal["evacuation_ended"]
+
+
+class WowEvacuationStartedEvent(TypedDict):
+    """A second civilian may move. The first one stays in its region."""
+
+    type: Literal["evacuation_started"]
+    region: WowRegionId
+    fought: bool
+
+
+WowEvent: TypeAlias = "WowGameEvent | TableEvent"
+"""An event of War of the Worlds: The New Wave, as its viewer may see it."""
+
+WowGameEvent: TypeAlias = "WowMatchPreparedEvent | WowMatchRestoredEvent | WowMatchStartedEvent | RoundStartedEvent | WowTurnStartedEvent | WowPhaseChangedEvent | WowTurnEndedEvent | RoundEndedEvent | WowSeatWithdrawnEvent | WowMatchEndedEvent | WowResourcesChangedEvent | WowHandDiscardedEvent | WowSupplyShuffledEvent | WowCardsDrawnEvent | WowOfferFilledEvent | WowInfluenceRemovedEvent | WowCiviliansPlacedEvent | WowOfferDeckShuffledEvent | WowCardPlayedEvent | WowStrikeOpenedEvent | WowStrikeRaisedEvent | WowStrikeLandedEvent | WowBuildingDestroyedEvent | WowUnitDestroyedEvent | WowCiviliansDestroyedEvent | WowInfluencePlacedEvent | WowUnitMovedEvent | WowCivilianMovedEvent | WowCivilianFoughtEvent | WowEvacuationStartedEvent | WowEvacuationEndedEvent | WowUnitPlacedEvent | WowBuildingPlacedEvent | WowBuildingUsedEvent | WowDamageChangedEvent | WowCardBoughtEvent | WowCardSwappedEvent"
+"""An event of War of the Worlds: The New Wave, as its viewer may see it."""
+
+
+class WowHandDiscardedEvent(TypedDict):
+    """The rest of a hand is on the discard pile."""
+
+    type: Literal["hand_discarded"]
+    seat: AnyWowSeat
+    cards: list[AnyWowCard]
+
+
+class WowHintOptions(TypedDict):
+    """An action that the level compared with others."""
+
+    worth: float
+    tries: int
+    action: WowDecided
+
+
+class WowHint(TypedDict):
+    """What a level would play in a practice match of War of the Worlds: The New Wave."""
+
+    match: MatchId
+    version: int
+    seat: SeatId
+    level: str
+    iterations: int
+    game: Literal["war_of_the_worlds"]
+    action: WowDecided
+    options: list[WowHintOptions]
+
+
+WowInfluence: TypeAlias = 'Literal["frightening_sound", "nerve_agent", "poisonous_fog"] | str'
+"""a condition on a region, or another."""
+
+
+class WowInfluencePlacedEvent(TypedDict):
+    """A condition is in force in a region."""
+
+    type: Literal["influence_placed"]
+    kind: WowInfluence
+    region: WowRegionId
+
+
+class WowInfluenceRemovedEvent(TypedDict):
+    """A condition has ended."""
+
+    type: Literal["influence_removed"]
+    kind: WowInfluence
+    region: WowRegionId
+
+
+class WowMatchEndedEvent(TypedDict):
+    """The match is over and has an outcome. An open strike or a second move of Evacuate does not go on (WOW-LEA-02)."""
+
+    type: Literal["match_ended"]
+    winners: list[AnyWowSeat]
+    reason: WowReason
+    scores: WarMatchEndedEventScores
+
+
+class WowMatchPreparedEvent(TypedDict):
+    """The state is the first document of the match."""
+
+    type: Literal["match_prepared"]
+    document: WowView
+
+
+class WowMatchRestoredEvent(TypedDict):
+    """The state is the document of an earlier version again."""
+
+    type: Literal["match_restored"]
+    version: int
+    document: WowView
+    memory: WarMatchRestoredEventMemory
+
+
+class WowMatchStartedEvent(TypedDict):
+    """Play begins. The seats are in turn order."""
+
+    type: Literal["match_started"]
+    seats: list[AnyWowSeat]
+
+
+WowMoveCivilian = TypedDict(
+    "WowMoveCivilian",
+    {
+        "type": 'Literal["move_civilian"]',
+        "from": "WowRegion",
+        "to": "WowRegion",
+    },
+)
+"""Move the second civilian, which ends Evacuate (WOW-HUM-03, WOW-HUM-04)."""
+
+
+class WowNewMatchSeats(TypedDict):
+    """Who takes which seat, in any order."""
+
+    aliens: NotRequired[SeatTaker]
+    humans: NotRequired[SeatTaker]
+
+
+class WowNewMatch(TypedDict):
+    """A new match of War of the Worlds: The New Wave."""
+
+    game: Literal["war_of_the_worlds"]
+    seats: WowNewMatchSeats
+    options: NotRequired[WowOptions]
+    profile: NotRequired[HouseProfile]
+    order: NotRequired[list[WowSeat]]
+    code: NotRequired[ForkCode]
+    clock: NotRequired[ClockRequest]
+    time_out: NotRequired[TimeOutRequest]
+    spectators: NotRequired[Spectators]
+    dispute_days: NotRequired[ForkDisputeDays]
+
+
+class WowOfferDeckShuffledEvent(TypedDict):
+    """The offer deck is ready for the match."""
+
+    type: Literal["offer_deck_shuffled"]
+    seat: AnyWowSeat
+    count: int
+    cards: list[AnyWowCard] | None
+
+
+class WowOfferFilledEvent(TypedDict):
+    """The top card of the offer deck joins the offer pool."""
+
+    type: Literal["offer_filled"]
+    seat: AnyWowSeat
+    card: AnyWowCard
+
+
+WowOptionEarlyShuffle: TypeAlias = "bool"
+"""whether a discard pile is shuffled as soon as the supply deck is empty (WOW-OPT-05)"""
+
+WowOptionExpertSwap: TypeAlias = "bool"
+"""whether a swapped card leaves the game instead of going under the offer deck (WOW-OPT-01)"""
+
+WowOptionMustPlay: TypeAlias = "bool"
+"""whether a seat must play every card that it can before its turn may end (WOW-OPT-02)"""
+
+WowOptionRoundLimit: TypeAlias = "int"
+"""the round after which the match ends by score (WOW-OPT-03)"""
+
+WowOptionUseOnce: TypeAlias = "bool"
+"""whether a building acts only once in a turn (WOW-OPT-04)"""
+
+
+class WowOptions(TypedDict):
+    """the options of a match of War of the Worlds: The New Wave"""
+
+    expert_swap: NotRequired[WowOptionExpertSwap]
+    must_play: NotRequired[WowOptionMustPlay]
+    round_limit: NotRequired[WowOptionRoundLimit]
+    use_once: NotRequired[WowOptionUseOnce]
+    early_shuffle: NotRequired[WowOptionEarlyShuffle]
+
+
+WowPhase: TypeAlias = 'Literal["setup", "play", "strike", "evacuate", "round_end", "over"] | str'
+"""the kind of decision that is due, or another."""
+
+
+class WowPhaseChangedEvent(TypedDict):
+    """Another decision is due, or another actor decides."""
+
+    type: Literal["phase_changed"]
+    phase: WowPhase
+    active: AnyWowSeat | None
+    to_act: list[WowToAct]
+
+
+WowPlay = TypedDict(
+    "WowPlay",
+    {
+        "type": 'Literal["play"]',
+        "card": "WowCard",
+        "option": "int",
+        "unit": "NotRequired[WowUnit]",
+        "region": "NotRequired[WowRegion]",
+        "from": "NotRequired[WowRegion]",
+        "to": "NotRequired[WowRegion]",
+        "strike": "NotRequired[bool]",
+    },
+)
+"""Put the card on its pile, mark the figure of a unit card, and carry out the option, one option a play (WOW-TRN-04, WOW-TRN-09,
+    WOW-CRD-02, WOW-CRD-03, WOW-CRD-04, WOW-UNT-07, WOW-UNT-08)."""
+
+
+class WowPlayed(TypedDict):
+    """What followed from your actions in a match of War of the Worlds: The New Wave."""
+
+    clocks: AtTableClocks
+    offers: AtTableOffers
+    offers_made: AtTableOffersMade
+    votes: AtTableVotes
+    substitutes: AtTableSubstitutes
+    held: AtTableHeld
+    handovers: AtTableHandovers
+    paused_until: AtTablePausedUntil
+    disputes: list[DisputeStanding]
+    disputed_since: int | None
+    continued: AtTableContinued
+    match: MatchId
+    seat: SeatId | None
+    first: int
+    version: int
+    round: Round
+    phase: FrameNowPhase
+    active: FrameNowActive
+    to_act: ToAct
+    outcome: FrameNowOutcome
+    receipt: PlayedBaseReceipt
+    game: Literal["war_of_the_worlds"]
+    entries: list[WowEntry]
+    choices: list[WowChoice]
+
+
+WowReason: TypeAlias = 'Literal["damage", "extinction", "round_limit", "resigned", "forfeited", "draw", "void", "ruling"] | str'
+"""why the match is over, or another."""
+
+WowRefusalCode: TypeAlias = 'Literal["not_in_hand", "bad_option", "strike_pending", "must_act", "none_left", "no_unit", "unit_used", "unit_blocked", "wrong_terrain", "not_adjacent", "sealed", "closed", "balloons", "no_path", "no_civilian", "protected", "no_target", "too_weak", "no_strike", "hostile", "occupied", "humans_there", "not_on_offer", "too_expensive", "already_swapped", "offer_deck_empty", "no_building", "already_used", "fogged", "no_damage", "cards_left"] | str'
+"""Why War of the Worlds: The New Wave refuses, or another."""
+
+WowRegion: TypeAlias = Literal[
+    "cornwall",
+    "cumbria",
+    "east_anglia",
+    "grampian",
+    "lancashire",
+    "london",
+    "lowlands",
+    "midlands",
+    "north_highlands",
+    "north_wales",
+    "northumbria",
+    "south_wales",
+    "wessex",
+    "west_highlands",
+    "yorkshire",
+    "celtic_sea",
+    "dogger_bank",
+    "hebrides",
+    "irish_sea",
+    "north_sea",
+    "portsmouth",
+]
+"""a region of the map"""
+
+WowRegionId: TypeAlias = 'Literal["cornwall", "cumbria", "east_anglia", "grampian", "lancashire", "london", "lowlands", "midlands", "north_highlands", "north_wales", "northumbria", "south_wales", "wessex", "west_highlands", "yorkshire"] | str'
+"""a land region, or another."""
+
+
+class WowResourcesChangedEvent(TypedDict):
+    """The active seat has more or less to spend. All resources of a turn are one pool (WOW-OFR-02)."""
+
+    type: Literal["resources_changed"]
+    seat: AnyWowSeat
+    amount: int
+    source: str
+
+
+WowSeat: TypeAlias = Literal["aliens", "humans"]
+"""a seat, named after its side"""
+
+
+class WowSeatWithdrawnEvent(TypedDict):
+    """A seat has left the match. It does not act again and does not win."""
+
+    type: Literal["seat_withdrawn"]
+    seat: AnyWowSeat
+
+
+WowSlot: TypeAlias = 'Literal["building", "balloons"] | str'
+"""the place of a token in its region, or another."""
+
+
+class WowState(TypedDict):
+    """A match of War of the Worlds: The New Wave at a version, as its viewer may see it."""
+
+    clocks: AtTableClocks
+    offers: AtTableOffers
+    offers_made: AtTableOffersMade
+    votes: AtTableVotes
+    substitutes: AtTableSubstitutes
+    held: AtTableHeld
+    handovers: AtTableHandovers
+    paused_until: AtTablePausedUntil
+    disputes: list[DisputeStanding]
+    disputed_since: int | None
+    continued: AtTableContinued
+    match: MatchId
+    version: ChoicesBaseVersion
+    viewer: Viewer
+    players: PlayerNames
+    game: Literal["war_of_the_worlds"]
+    view: WowView
+
+
+class WowStrikeLandedEvent(TypedDict):
+    """The open strike is closed. What it destroys follows."""
+
+    type: Literal["strike_landed"]
+    damage: int
+
+
+class WowStrikeOpenedEvent(TypedDict):
+    """A strike on a region gathers damage."""
+
+    type: Literal["strike_opened"]
+    region: AnyWowRegion
+    damage: int
+    need: int
+
+
+class WowStrikeRaisedEvent(TypedDict):
+    """The open strike has gathered more damage."""
+
+    type: Literal["strike_raised"]
+    damage: int
+
+
+class WowSupplyShuffledEvent(TypedDict):
+    """The starting cards, or the cards of the discard pile, are the supply deck."""
+
+    type: Literal["supply_shuffled"]
+    seat: AnyWowSeat
+    count: int
+    cards: list[AnyWowCard] | None
+
+
+class WowSwap(TypedDict):
+    """Put the card under the offer deck, or out of the game with the expert swap. The top card of the deck takes its place. A swap is
+    free (WOW-OFR-08, WOW-OFR-09, WOW-OFR-11, WOW-OFR-13, WOW-OPT-01)."""
+
+    type: Literal["swap"]
+    card: WowCard
+
+
+WowTo: TypeAlias = 'Literal["discard", "removed"] | str'
+"""the pile that the card goes to; `removed` is out of the game, or another."""
+
+WowToAct: TypeAlias = 'Literal["aliens", "humans", "system"] | str'
+"""a seat, or the system, or another."""
+
+
+class WowTried(TypedDict):
+    """What your actions would lead to in a match of War of the Worlds: The New Wave."""
+
+    match: MatchId
+    seat: SeatId
+    version: int
+    tried: int
+    reveals: bool
+    frame: FrameChange
+    game: Literal["war_of_the_worlds"]
+    view: WowView
+    choices: list[WowChoice]
+
+
+class WowTurnEndedEvent(TypedDict):
+    """The turn is over. What follows says who acts next. Unspent resources are lost, and all marks of the turn are cleared
+    (WOW-TRN-14, WOW-TRN-15)."""
+
+    type: Literal["turn_ended"]
+    seat: AnyWowSeat
+
+
+class WowTurnStartedEvent(TypedDict):
+    """The seat is active and decides in this phase."""
+
+    type: Literal["turn_started"]
+    seat: AnyWowSeat
+    phase: WowPhase
+
+
+WowUnit: TypeAlias = Literal["army_1", "army_2", "army_3", "navy_1", "navy_2", "tripod_1", "tripod_2", "tripod_3", "ufo_1", "ufo_2"]
+"""a figure"""
+
+
+class WowUnitDestroyedEvent(TypedDict):
+    """A figure leaves the board (WOW-DMG-04, WOW-EDN-10)."""
+
+    type: Literal["unit_destroyed"]
+    unit: AnyWowUnit
+    region: AnyWowRegion
+
+
+WowUnitMovedEvent = TypedDict(
+    "WowUnitMovedEvent",
+    {
+        "type": 'Literal["unit_moved"]',
+        "unit": "AnyWowUnit",
+        "from": "AnyWowRegion",
+        "to": "AnyWowRegion",
+    },
+)
+"""A figure is in another region."""
+
+
+class WowUnitPlacedEvent(TypedDict):
+    """A figure comes on the board."""
+
+    type: Literal["unit_placed"]
+    unit: AnyWowUnit
+    region: AnyWowRegion
+    used: bool
+
+
+class WowUseBuilding(TypedDict):
+    """Repair for energy, or shoot (WOW-ALN-16, WOW-HUM-12, WOW-HUM-15, WOW-BLD-11)."""
+
+    type: Literal["use_building"]
+    region: WowRegion
+    target: NotRequired[WowRegion]
+
+
+class WowViewOutcome(TypedDict):
+    winners: list[AnyWowSeat]
+    reason: WowReason
+    scores: WarMatchEndedEventScores
+
+
+class WowViewStrike(TypedDict):
+    region: AnyWowRegion
+    damage: WowViewStrikeDamage
+    need: int
+
+
+class WowViewEvacuation(TypedDict):
+    region: WowRegionId
+    fought: bool
+
+
+class WowViewRegions(TypedDict):
+    civilians: int
+    fought: int
+    building: WowBuilding | None
+    balloons: bool
+    influence: list[WowInfluence]
+
+
+class WowViewUnits(TypedDict):
+    region: AnyWowRegion | None
+    used: bool
+
+
+class WowViewSides(TypedDict):
+    hand: list[AnyWowCard] | int
+    supply: list[AnyWowCard] | int
+    discard: list[AnyWowCard]
+    removed: list[AnyWowCard]
+    offer: list[AnyWowCard]
+    offer_deck: list[AnyWowCard] | int
+
+
+class WowView(TypedDict):
+    """the state of a match of War of the Worlds: The New Wave"""
+
+    game: Literal["war_of_the_worlds"]
+    options: WarViewOptions
+    seats: list[AnyWowSeat]
+    round: Round
+    phase: WowPhase
+    active: WowViewActive
+    to_act: list[WowToAct]
+    outcome: WowViewOutcome | None
+    damage: int
+    resources: int
+    swapped: bool
+    fired: list[WowRegionId]
+    strike: WowViewStrike | None
+    evacuation: WowViewEvacuation | None
+    regions: dict[str, WowViewRegions]
+    units: dict[str, WowViewUnits]
+    sides: dict[str, WowViewSides]
+
+
+WowViewActive: TypeAlias = "AnyWowSeat | None"
+"""the seat whose turn it is, or null"""
+
+WowViewStrikeDamage: TypeAlias = "int"
+"""damage gathered so far"""
+
 WrittenText: TypeAlias = "str"
 """1 to 2000 characters, without control characters but line ends, of which one is a letter, a digit or a mark"""
 
-Action: TypeAlias = "WarAction | WarOfTheWorldsAction | WarOfCivilizationsAction"
+Action: TypeAlias = "WarAction | WowAction | WocAction"
 """That of any game."""
 
-Advance: TypeAlias = "WarAdvance | WarOfTheWorldsAdvance | WarOfCivilizationsAdvance"
+Advance: TypeAlias = "WarAdvance | WowAdvance | WocAdvance"
 """That of any game."""
 
-AnalysisDecisions: TypeAlias = "WarAnalysisDecisions | WarOfTheWorldsAnalysisDecisions | WarOfCivilizationsAnalysisDecisions"
+AnalysisDecisions: TypeAlias = "WarAnalysisDecisions | WowAnalysisDecisions | WocAnalysisDecisions"
 """That of any game."""
 
-Card: TypeAlias = "WarCard | WarOfTheWorldsCard | WarOfCivilizationsCard"
+Card: TypeAlias = "WarCard | WowCard | WocCard"
 """That of any game."""
 
-Choice: TypeAlias = "WarChoice | WarOfTheWorldsChoice | WarOfCivilizationsChoice"
+Choice: TypeAlias = "WarChoice | WowChoice | WocChoice"
 """That of any game."""
 
-Entry: TypeAlias = "WarEntry | WarOfTheWorldsEntry | WarOfCivilizationsEntry"
+Decided: TypeAlias = "WarDecided | WowDecided | WocDecided"
 """That of any game."""
 
-Event: TypeAlias = "WarEvent | WarOfTheWorldsEvent | WarOfCivilizationsEvent"
+Entry: TypeAlias = "WarEntry | WowEntry | WocEntry"
 """That of any game."""
 
-GameEvent: TypeAlias = "WarGameEvent | WarOfTheWorldsGameEvent | WarOfCivilizationsGameEvent"
+Event: TypeAlias = "WarEvent | WowEvent | WocEvent"
 """That of any game."""
 
-HintOptions: TypeAlias = "WarHintOptions | WarOfTheWorldsHintOptions | WarOfCivilizationsHintOptions"
+GameEvent: TypeAlias = "WarGameEvent | WowGameEvent | WocGameEvent"
 """That of any game."""
 
-MatchEndedEvent: TypeAlias = "WarMatchEndedEvent | WarOfTheWorldsMatchEndedEvent | WarOfCivilizationsMatchEndedEvent"
+HintOptions: TypeAlias = "WarHintOptions | WowHintOptions | WocHintOptions"
 """That of any game."""
 
-MatchPreparedEvent: TypeAlias = "WarMatchPreparedEvent | WarOfTheWorldsMatchPreparedEvent | WarOfCivilizationsMatchPreparedEvent"
+MatchEndedEvent: TypeAlias = "WarMatchEndedEvent | WowMatchEndedEvent | WocMatchEndedEvent"
 """That of any game."""
 
-MatchRestoredEvent: TypeAlias = "WarMatchRestoredEvent | WarOfTheWorldsMatchRestoredEvent | WarOfCivilizationsMatchRestoredEvent"
+MatchPreparedEvent: TypeAlias = "WarMatchPreparedEvent | WowMatchPreparedEvent | WocMatchPreparedEvent"
 """That of any game."""
 
-MatchStartedEvent: TypeAlias = "WarMatchStartedEvent | WarOfTheWorldsMatchStartedEvent | WarOfCivilizationsMatchStartedEvent"
+MatchRestoredEvent: TypeAlias = "WarMatchRestoredEvent | WowMatchRestoredEvent | WocMatchRestoredEvent"
 """That of any game."""
 
-NewMatchSeats: TypeAlias = "WarNewMatchSeats | WarOfTheWorldsNewMatchSeats | WarOfCivilizationsNewMatchSeats"
+MatchStartedEvent: TypeAlias = "WarMatchStartedEvent | WowMatchStartedEvent | WocMatchStartedEvent"
 """That of any game."""
 
-Options: TypeAlias = "WarOptions | WarOfTheWorldsOptions | WarOfCivilizationsOptions"
+NewMatchSeats: TypeAlias = "WarNewMatchSeats | WowNewMatchSeats | WocNewMatchSeats"
 """That of any game."""
 
-Phase: TypeAlias = "WarPhase | WarOfTheWorldsPhase | WarOfCivilizationsPhase"
+Options: TypeAlias = "WarOptions | WowOptions | WocOptions"
 """That of any game."""
 
-PhaseChangedEvent: TypeAlias = "WarPhaseChangedEvent | WarOfTheWorldsPhaseChangedEvent | WarOfCivilizationsPhaseChangedEvent"
+Phase: TypeAlias = "WarPhase | WowPhase | WocPhase"
 """That of any game."""
 
-Reason: TypeAlias = "WarReason | WarOfTheWorldsReason | WarOfCivilizationsReason"
+PhaseChangedEvent: TypeAlias = "WarPhaseChangedEvent | WowPhaseChangedEvent | WocPhaseChangedEvent"
 """That of any game."""
 
-RefusalCode: TypeAlias = "WarRefusalCode | WarOfTheWorldsRefusalCode | WarOfCivilizationsRefusalCode"
+Reason: TypeAlias = "WarReason | WowReason | WocReason"
 """That of any game."""
 
-RoundEndedEvent: TypeAlias = "WarRoundEndedEvent | WarOfTheWorldsRoundEndedEvent | WarOfCivilizationsRoundEndedEvent"
+Seat: TypeAlias = "WarSeat | WowSeat | WocSeat"
 """That of any game."""
 
-RoundStartedEvent: TypeAlias = "WarRoundStartedEvent | WarOfTheWorldsRoundStartedEvent | WarOfCivilizationsRoundStartedEvent"
+SeatWithdrawnEvent: TypeAlias = "WarSeatWithdrawnEvent | WowSeatWithdrawnEvent | WocSeatWithdrawnEvent"
 """That of any game."""
 
-Seat: TypeAlias = "WarSeat | WarOfTheWorldsSeat | WarOfCivilizationsSeat"
+TurnEndedEvent: TypeAlias = "WarTurnEndedEvent | WowTurnEndedEvent | WocTurnEndedEvent"
 """That of any game."""
 
-SeatWithdrawnEvent: TypeAlias = "WarSeatWithdrawnEvent | WarOfTheWorldsSeatWithdrawnEvent | WarOfCivilizationsSeatWithdrawnEvent"
+TurnStartedEvent: TypeAlias = "WarTurnStartedEvent | WowTurnStartedEvent | WocTurnStartedEvent"
 """That of any game."""
 
-TurnEndedEvent: TypeAlias = "WarTurnEndedEvent | WarOfTheWorldsTurnEndedEvent | WarOfCivilizationsTurnEndedEvent"
+View: TypeAlias = "WarView | WowView | WocView"
 """That of any game."""
 
-TurnStartedEvent: TypeAlias = "WarTurnStartedEvent | WarOfTheWorldsTurnStartedEvent | WarOfCivilizationsTurnStartedEvent"
+ViewActive: TypeAlias = "WarViewActive | WowViewActive | WocViewActive"
 """That of any game."""
 
-View: TypeAlias = "WarView | WarOfTheWorldsView | WarOfCivilizationsView"
-"""That of any game."""
-
-ViewOutcome: TypeAlias = "WarViewOutcome | WarOfTheWorldsViewOutcome | WarOfCivilizationsViewOutcome"
+ViewOutcome: TypeAlias = "WarViewOutcome | WowViewOutcome | WocViewOutcome"
 """That of any game."""
