@@ -8,8 +8,10 @@ from pathlib import Path
 
 from service.api.openapi import described, in_yaml
 from tools.sdk import generated
+from tools.typescript import module
 
 FILE = Path(__file__).resolve().parent.parent / "openapi.yaml"
+TYPES = FILE.parent / "sdk" / "js" / "types.d.ts"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"{write()} examples are written.")
     description = described()
-    written = [(FILE, in_yaml(description)), *generated(description)]
+    written = [(FILE, in_yaml(description)), (TYPES, module(description)), *generated(description)]
     for file, text in written:
         file.write_text(text, encoding="utf-8")
     print(f"{', '.join(file.name for file, _ in written)} are written.")

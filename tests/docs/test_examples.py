@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -88,13 +89,31 @@ def install(folder: Path, *command: str) -> None:
     assert installed.returncode == 0, installed.stderr
 
 
+NOTICED = """
+// @ts-expect-error a seat of another game
+await client.create("war", { red: "me", aliens: "me" });
+// @ts-expect-error an option of another game
+await client.create("war", { red: "me", blue: "me" }, { options: { round_limit: 3 } });
+for await (const { events } of client.match("m").entries()) {
+  // @ts-expect-error no event has this type
+  if (events.some(({ type }) => type === "castled")) break;
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The TypeScript bot, built. Skip without Node and npm, or without the packages."""
+    """The TypeScript bot, built, with the program in the README of the SDK. Skip without Node and npm, or without the packages."""
     folder = tmp_path_factory.mktemp("typescript")
     bot = folder / "examples" / "typescript_bot"
-    shutil.copytree(EXAMPLES / "typescript_bot", bot, ignore=shutil.ignore_patterns("node_modules", "generated", "built"))
-    shutil.copy(DESCRIPTION, folder)
+    shutil.copytree(EXAMPLES / "typescript_bot", bot, ignore=shutil.ignore_patterns("node_modules", "built"))
+    shutil.copytree(private.ROOT / "sdk" / "js", folder / "sdk" / "js")
+    program = re.search(r"```ts\n(.*?)```", (folder / "sdk" / "js" / "README.md").read_text(), re.DOTALL)
+    assert program
+    (bot / "dice.ts").write_text(program[1])
+    (bot / "noticed.ts").write_text(f'import {{ Client }} from "warledger-client";\nconst client = new Client("http://localhost");{NOTICED}')
+    settings = json.loads((bot / "tsconfig.json").read_text())
+    (bot / "tsconfig.json").write_text(json.dumps({**settings, "files": ["bot.ts", "dice.ts", "noticed.ts"]}))
     install(bot, "ci")
     run(npm(), "run", "build", "--", "--skipLibCheck", folder=bot)
     return bot
@@ -112,7 +131,7 @@ def test_the_generated_client_in_python_has_strict_types(generated_bot: Path) ->
 
 
 @pytest.mark.soak
-def test_the_generated_types_for_typescript_are_sound(typescript_bot: Path) -> None:
+def test_the_types_for_typescript_are_sound(typescript_bot: Path) -> None:
     """The bot is built without a look at the declarations that it uses."""
     run(npm(), "exec", "tsc", "--", "--noEmit", folder=typescript_bot)
 
@@ -148,7 +167,11 @@ def test_the_typescript_bot_has_no_cast() -> None:
 
 @pytest.mark.parametrize("game", [GAMES[0], *(pytest.param(game, marks=pytest.mark.soak) for game in GAMES[1:])])
 def test_the_typescript_bot_plays_to_the_end(typescript_bot: Path, url: str, game: str) -> None:
-    check(url, run("node", "built/bot.js", url, "--game", game, folder=typescript_bot))
+    printed = run("node", "built/bot.js", url, "--game", game, "--receipts", "kept", folder=typescript_bot)
+    check(url, printed)
+    receipts = typescript_bot / "kept" / f"{printed.split()[1]}.jsonl"
+    command = [sys.executable, EXAMPLES / "check_chain.py", url, printed.split()[1], "--receipts", receipts]
+    assert "form one chain" in run(*command, folder=EXAMPLES)
 
 
 GROWN = """
@@ -219,7 +242,8 @@ def test_the_python_sdk_goes_on_with_answers_that_have_grown(grown: str, tmp_pat
 
 @pytest.mark.parametrize("game", GAMES[:1])
 def test_the_typescript_bot_goes_on_with_answers_that_have_grown(typescript_bot: Path, grown: str, game: str) -> None:
-    check(grown, run("node", "built/bot.js", grown, "--game", game, folder=typescript_bot))
+    """The chain is left unchecked: what has grown here is shown, and stands in no entry."""
+    check(grown, run("node", "built/bot.js", grown, "--game", game, "--unchecked", folder=typescript_bot))
 
 
 def check(url: str, printed: str) -> None:

@@ -1,0 +1,241 @@
+// One match, as the player of a client sees it. warledger.d.ts says what each method takes and returns.
+
+import { Evidence, canCheck } from "./evidence.js";
+import { Conflict, Stale } from "./problems.js";
+
+const PAGE = 500; // entries to ask for at once
+const WAIT = 25; // seconds that the server may hold a request until there is news; it may end the wait earlier
+const AGAIN = 1; // seconds until a turn comes again whose action was refused, although the match has not moved on
+const ENDED = ["match_ended", "match_closed"];
+
+/** Return the choices of the game, without those of the table, such as resigning. */
+export const inTheGame = (choices) => choices.filter((choice) => !choice.at_table);
+
+/** Return the action of a choice; an action, or a list of them, as it is. */
+function acted(given) {
+  if (Array.isArray(given)) return given.map(acted);
+  return "type" in given ? given : given.action;
+}
+
+const at = (version) => (version === undefined ? {} : { "If-Match": `"${version}"` });
+
+export class Match {
+  constructor(client, id) {
+    this.client = client;
+    this.id = id;
+    this.path = `/v1/matches/${id}`;
+    this.evidence = new Evidence(id, client.receipts);
+    this.last = null;
+  }
+
+  get outcome() {
+    return this.last?.outcome ?? null;
+  }
+
+  async standing() {
+    await this.note(await this.client.get(this.path));
+    return this.last;
+  }
+
+  /** Keep a standing as the last one, and its receipt. */
+  async note(standing) {
+    this.last = standing;
+    if (standing.receipt !== undefined) await this.keep(standing.receipt);
+  }
+
+  async join(seat, { code, contribution } = {}) {
+    await this.note(await this.client.post(`${this.path}/seats/${seat}`, { code, contribution }));
+    return this.last;
+  }
+
+  // Looking
+
+  state({ version, viewer } = {}) {
+    return this.client.get(`${this.path}/state`, { at: version, viewer });
+  }
+
+  board({ version, viewer } = {}) {
+    return this.client.text(`${this.path}/state`, "text/plain", { at: version, viewer });
+  }
+
+  picture({ version, viewer, shape, theme } = {}) {
+    return this.client.text(`${this.path}/state.svg`, "image/svg+xml", { at: version, viewer, shape, theme });
+  }
+
+  choices({ seat, signal } = {}) {
+    return this.client.get(`${this.path}/choices`, { seat }, { signal });
+  }
+
+  async *entries({ after = 0, viewer, proof } = {}) {
+    for (let page; (page = await this.#page(after, { viewer, proof })).entries.length; after = page.version) yield* page.entries;
+  }
+
+  async *frames({ after = 0, viewer, shape, key } = {}) {
+    for (;;) {
+      const page = await this.client.get(`${this.path}/frames`, { after, viewer, shape, key });
+      if (!page.frames.length) return;
+      yield* page.frames;
+      after = page.frames.at(-1).version;
+      key = false;
+    }
+  }
+
+  async *stream({ after = 0, viewer, check = canCheck(), signal } = {}) {
+    if (check) await this.#checkUpTo(after, viewer);
+    const query = { after, viewer, proof: check || undefined };
+    for await (const { event, data } of this.client.events(`${this.path}/stream`, { query, signal })) {
+      if (event === "over") return;
+      if (event !== "entry") continue;
+      const entry = JSON.parse(data);
+      if (entry.version <= after) continue; // it comes again
+      after = entry.version;
+      if (check) await this.evidence.entry(entry);
+      yield entry;
+    }
+  }
+
+  async *fold(step, state, options) {
+    for await (const entry of this.stream(options)) {
+      for (const event of entry.events) state = step(state, event, entry);
+      yield [state, entry];
+    }
+  }
+
+  async receipt(version) {
+    const { receipt } = await this.client.get(`${this.path}/receipts/${version}`);
+    await this.keep(receipt);
+    return receipt;
+  }
+
+  /** Keep a receipt, and compare it with what the server has said before. Throw an Alarm. */
+  async keep(note) {
+    const { receipts } = this.client;
+    if (receipts !== null && !(await receipts.knows(note))) {
+      const { keys } = await this.client.get("/.well-known/warledger-keys");
+      await receipts.note(keys.map(({ vkey }) => vkey));
+    }
+    await this.evidence.receipt(note);
+  }
+
+  dossier({ viewer } = {}) {
+    return this.client.text(`${this.path}/dossier`, "application/x-ndjson", { viewer });
+  }
+
+  // Playing
+
+  async act(action, { version, seat, request } = {}) {
+    const headers = { ...at(version), ...(request === undefined ? {} : { "Idempotency-Key": request }) };
+    const played = await this.client.post(`${this.path}/actions`, acted(action), { query: { seat }, headers });
+    await this.keep(played.receipt);
+    return played;
+  }
+
+  plan(action, { version, seat } = {}) {
+    return this.client.post(`${this.path}/tries`, acted(action), { query: { seat }, headers: at(version) });
+  }
+
+  async rematch() {
+    const made = await this.client.post(`${this.path}/actions`, { type: "rematch" });
+    const match = new Match(this.client, made.id);
+    await match.note(made);
+    return match;
+  }
+
+  async *turns({ seat, check = canCheck(), signal } = {}) {
+    for (;;) {
+      const found = await this.choices({ seat, signal });
+      let { version, seat: mine } = found;
+      let playing = inTheGame(found.choices);
+      let refused = false;
+      if (!playing.length && (await this.#cameBack(found, seat))) continue;
+      while (playing.length) {
+        const turn = new Turn(this, version, mine, playing, seat);
+        yield turn;
+        ({ refused } = turn);
+        if (turn.played === null) break;
+        ({ version, seat: mine } = turn.played);
+        playing = inTheGame(turn.played.choices);
+      }
+      if (!(await this.#movedOn(version, check, signal, refused ? AGAIN : WAIT))) return this.#finish(check);
+    }
+  }
+
+  async play(decide, options) {
+    for await (const turn of this.turns(options)) {
+      const action = await decide(turn);
+      if (action) await turn.act(action);
+    }
+    return this.last;
+  }
+
+  /** Take the seat back from a substitute, if that is possible. Return whether it was done. */
+  async #cameBack({ choices }, seat) {
+    if (!choices.some(({ action }) => action.type === "return")) return false;
+    try {
+      await this.act({ type: "return" }, { seat });
+    } catch (reason) {
+      if (reason instanceof Conflict) return false;
+      throw reason;
+    }
+    return true;
+  }
+
+  /** Wait until the match is beyond a version, or for a moment if the last action was refused. Return false if the match is over. */
+  async #movedOn(version, check, signal, wait) {
+    for (;;) {
+      const page = await this.#page(check ? this.evidence.version : version, { proof: check || undefined, wait, signal });
+      if (check) for (const entry of page.entries) await this.evidence.entry(entry);
+      const over = !page.entries.length || page.entries.some(({ events }) => events.some(({ type }) => ENDED.includes(type)));
+      if (over && ["over", "closed"].includes((await this.standing()).status)) return false;
+      if (page.version > version || wait === AGAIN) return true;
+    }
+  }
+
+  /** Check the rest of the chain, and keep the receipt of the last version. */
+  async #finish(check) {
+    if (check) await this.#checkUpTo(this.last.version);
+    if (this.client.receipts !== null) await this.receipt(this.last.version);
+  }
+
+  async #checkUpTo(version, viewer) {
+    while (this.evidence.version < version) {
+      const page = await this.#page(this.evidence.version, { viewer, proof: true });
+      if (!page.entries.length) return;
+      for (const entry of page.entries) await this.evidence.entry(entry);
+    }
+  }
+
+  #page(after, { viewer, proof, wait, signal }) {
+    return this.client.get(`${this.path}/entries`, { after, limit: PAGE, viewer, proof, wait }, { signal });
+  }
+}
+
+export class Turn {
+  #asked;
+
+  constructor(match, version, seat, choices, asked) {
+    this.match = match;
+    this.version = version;
+    this.seat = seat;
+    this.choices = choices;
+    this.played = null;
+    this.refused = false;
+    this.#asked = asked;
+  }
+
+  async act(action) {
+    try {
+      this.refused = false;
+      this.played = await this.match.act(action, { version: this.version, seat: this.#asked });
+    } catch (reason) {
+      if (!(reason instanceof Stale || reason instanceof Conflict)) throw reason;
+      this.played = null;
+      this.refused = true;
+    }
+    return this.played;
+  }
+
+  state() {
+    return this.match.state({ version: this.version, viewer: this.seat ?? undefined });
+  }
+}

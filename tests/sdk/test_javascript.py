@@ -1,0 +1,81 @@
+"""sdk/js: its own tests under Node, without a server and against one; its size; and that its types are those of openapi.yaml."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from service.api.openapi import described
+from tools import node, private, typescript
+
+SDK = private.ROOT / "sdk" / "js"
+TESTS = Path(__file__).parent / "javascript"
+NODE = node.binary() or ""
+BUDGET = 15_000
+
+with_node = pytest.mark.skipif(not NODE, reason="there is no Node here: install the packages for tests, or Node 20.3")
+
+
+def ended(*command: str | Path, **environment: str) -> str:
+    """Run a command to its end. Return what it prints."""
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def bot() -> str:
+    """Return the bot in the README."""
+    code = re.search(r"```js\n(// bot.mjs.*?)```", (SDK / "README.md").read_text(), re.DOTALL)
+    assert code
+    return code[1]
+
+
+@with_node
+def test_what_needs_no_server() -> None:
+    ended(NODE, "--test", TESTS / "alone.test.mjs")
+
+
+@with_node
+def test_what_a_server_answers(place: private.Place) -> None:
+    ended(NODE, "--test", TESTS / "served.test.mjs", WARLEDGER_URL=place.url)
+
+
+def test_what_a_browser_loads_is_small() -> None:
+    """As it is, with comments, each module by itself: no bundler has made it smaller."""
+    modules = [path.read_bytes() for path in SDK.glob("*.js") if path.name != "folder.js"]
+    assert 0 < sum(len(gzip.compress(module)) for module in modules) < BUDGET
+
+
+def test_the_types_are_those_of_the_description() -> None:
+    assert (SDK / "types.d.ts").read_text() == typescript.module(described()), "run ./run openapi"
+
+
+def test_a_package_has_every_module_and_its_types() -> None:
+    package = json.loads((SDK / "package.json").read_text())
+    named = {path for export in package["exports"].values() for path in export.values()}
+    assert all((SDK / path).is_file() for path in named)
+    assert "dependencies" not in package
+
+
+@with_node
+def test_a_bot_of_fifteen_lines_plays_any_game(place: private.Place, tmp_path: Path) -> None:
+    code = bot()
+    assert len(code.strip().splitlines()) <= 15
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "warledger-client").symlink_to(SDK)
+    (tmp_path / "bot.mjs").write_text(code.replace("http://127.0.0.1:8000", place.url))
+    for game in ("war", "war_of_the_worlds", "war_of_civilizations"):
+        assert "winners" in ended(NODE, tmp_path / "bot.mjs", game)
+
+
+@pytest.mark.skipif(shutil.which("deno") is None, reason="there is no Deno here")
+def test_the_bot_under_deno(place: private.Place, tmp_path: Path) -> None:
+    (tmp_path / "bot.mjs").write_text(bot().replace("http://127.0.0.1:8000", place.url).replace('"warledger-client"', f'"{SDK}/warledger.js"'))
+    assert "winners" in ended("deno", "run", "--allow-net", tmp_path / "bot.mjs", "war")
