@@ -17,11 +17,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = "warledger"
-_BELOW = "games table players web evidence record events service workers tools verify examples/pettingzoo sdk/python/warledger_client"
+_BELOW = "games table players web evidence record events service workers tools verify examples/pettingzoo sdk/python/warledger_client sdk/js"
 FOLDERS = tuple(_BELOW.split())
 SPEAKING = ("events", "service", "workers", "tools")  # folders with texts for people who type commands
 CHECKOUT = "\nTo work on Warledger"  # where commands.txt begins with what only a checkout has
-ALONE = ("prepare", "wheel", "sdk", "typeddicts")  # other modules of tools that only a checkout has
+ALONE = ("prepare", "wheel", "sdk", "typeddicts", "typescript")  # other modules of tools that only a checkout has
 NAMES = "|".join(folder.partition("/")[0] for folder in FOLDERS)
 IMPORT = re.compile(rf"^(\s*(?:>>> |\.\.\. )?from )({NAMES})\b", re.MULTILINE)
 

@@ -13,7 +13,7 @@ Headers = list[tuple[str, str]]
 
 ANY = "*"
 NONE = "none"
-OPEN = ("/v1/", "/log/", "/static/", "/.well-known/", "/openapi.", "/asyncapi.", "/oembed")
+OPEN = ("/v1/", "/log/", "/static/", "/sdk/", "/.well-known/", "/openapi.", "/asyncapi.", "/oembed")
 """What the paths of open answers begin with."""
 
 ON_ANY_ANSWER = ("Allow", "Content-Disposition", "Deprecation", "Sunset", "X-Request-Id")

@@ -1,4 +1,7 @@
-"""Static files of the pages: modules, styles, icons. Their addresses share one mark, so that a page never mixes two releases."""
+"""Static files: modules, styles and icons of the pages, and the client for pages of other origins.
+
+The addresses of the pages' files share one mark, so that a page never mixes two releases. Those of the client stay the same.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +23,33 @@ CRESTS = "crests.css"
 ICON = "icon.svg"
 STATIC = Path(__file__).parents[2] / "web" / "static"
 VERIFIER = Path(__file__).parents[2] / "verify" / "verify.mjs"  # the file that people run with Node
+CLIENT = Path(__file__).parents[2] / "sdk" / "js"
+
+
+def of_pages(games: Mapping[str, Game]) -> dict[str, bytes]:
+    """Return the files of the pages by name."""
+    found = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in KINDS}
+    return {**found, VERIFIER.name: VERIFIER.read_bytes(), CRESTS: "".join([crest_style(game) for game in games.values()]).encode()}
+
+
+def of_client() -> dict[str, bytes]:
+    """Return the modules of the JavaScript client by name (sdk/js)."""
+    return {path.name: path.read_bytes() for path in sorted(CLIENT.glob("*.js"))}
 
 
 class Files:
-    """The static files by name. `folder`: the path of all of them, with the mark of their content."""
+    """Static files by name. `folder`: the path of all of them, with the mark of their content."""
 
-    def __init__(self, games: Mapping[str, Game]) -> None:
-        self._files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.suffix in KINDS}
-        self._files[VERIFIER.name] = VERIFIER.read_bytes()
-        self._files[CRESTS] = "".join([crest_style(game) for game in games.values()]).encode()
-        self.mark = mark_of(self._files)
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+        self.mark = mark_of(files)
         self.folder = f"/static/{self.mark}"
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
 
     def response(self, mark: str, name: str) -> Response:
-        """Return a file, or 404. With an older mark, as from a page loaded before a new release, caches must revalidate it each time."""
+        """Return a file, or 404. Without the present mark, as from a page of before a new release, caches must ask each time."""
         if name not in self._files:
             abort(404)
         if names_tag(request.headers.get("If-None-Match"), self.mark):
@@ -62,11 +75,11 @@ class Served(Protocol):
 
 
 def mount(app: Flask, path: str, files: Served) -> None:
-    """Add a route to Flask that serves files below a path. Everybody may see them."""
+    """Add a route to Flask that serves files. `path`: with `<name>`, and perhaps `<mark>`. Everybody may see them."""
 
-    def served(mark: str, name: str) -> Response:
+    def served(name: str, mark: str = "") -> Response:
         info = info_of(request.environ)
         info.operation, info.open = "static", True
         return files.response(mark, name)
 
-    app.add_url_rule(f"{path}/<mark>/<name>", f"files{path}", served)
+    app.add_url_rule(path, f"files{path.partition('/<')[0]}", served)

@@ -30,11 +30,12 @@ VIEWS: dict[str, Callable[..., Response]] = {
 
 def mount(app: Flask, service: Service) -> None:
     """Add the pages and their files to the Flask application."""
-    pages = Pages(service, static.Files(service.games), pyodide.at_hand(service.settings.pyodide))
-    static.mount(app, "/static", pages.files)
+    pages = Pages(service, static.Files(static.of_pages(service.games)), pyodide.at_hand(service.settings.pyodide))
+    static.mount(app, "/static/<mark>/<name>", pages.files)
+    static.mount(app, "/sdk/<name>", static.Files(static.of_client()))
     # A browser requests it for a tab without a page, such as one that shows JSON.
-    app.add_url_rule("/favicon.ico", "files/static", defaults={"mark": "", "name": static.ICON})
+    app.add_url_rule("/favicon.ico", "files/static", defaults={"name": static.ICON})
     if pages.pyodide is not None:
-        static.mount(app, "/pyodide", pages.pyodide)
+        static.mount(app, "/pyodide/<mark>/<name>", pages.pyodide)
     for path, view in VIEWS.items():
         app.add_url_rule(path, f"page {path}", page(pages, view))

@@ -111,7 +111,9 @@ def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = re.search(r"```ts\n(.*?)```", (folder / "sdk" / "js" / "README.md").read_text(), re.DOTALL)
     assert program
     (bot / "dice.ts").write_text(program[1])
-    (bot / "noticed.ts").write_text(f'import {{ Client }} from "warledger-client";\nconst client = new Client("http://localhost");{NOTICED}')
+    (bot / "noticed.ts").write_text(
+        f'import {{ Client }} from "warledger-client";\nconst client = new Client("http://localhost");{NOTICED}'
+    )
     settings = json.loads((bot / "tsconfig.json").read_text())
     (bot / "tsconfig.json").write_text(json.dumps({**settings, "files": ["bot.ts", "dice.ts", "noticed.ts"]}))
     install(bot, "ci")

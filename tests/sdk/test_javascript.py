@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.api.openapi import described
+from tests.docs.test_examples import install
 from tools import node, private, typescript
 
 SDK = private.ROOT / "sdk" / "js"
@@ -75,7 +76,13 @@ def test_a_bot_of_fifteen_lines_plays_any_game(place: private.Place, tmp_path: P
         assert "winners" in ended(NODE, tmp_path / "bot.mjs", game)
 
 
-@pytest.mark.skipif(shutil.which("deno") is None, reason="there is no Deno here")
-def test_the_bot_under_deno(place: private.Place, tmp_path: Path) -> None:
-    (tmp_path / "bot.mjs").write_text(bot().replace("http://127.0.0.1:8000", place.url).replace('"warledger-client"', f'"{SDK}/warledger.js"'))
-    assert "winners" in ended("deno", "run", "--allow-net", tmp_path / "bot.mjs", "war")
+@pytest.mark.soak
+def test_the_bot_under_deno_with_the_modules_of_the_server(place: private.Place, tmp_path: Path) -> None:
+    deno = shutil.which("deno")
+    if deno is None:
+        install(tmp_path, "install", "deno@2.9.6")
+        deno = str(tmp_path / "node_modules" / ".bin" / "deno")
+    code = bot().replace("http://127.0.0.1:8000", place.url).replace('"warledger-client"', f'"{place.url}/sdk/warledger.js"')
+    (tmp_path / "bot.mjs").write_text(code)
+    host = place.url.removeprefix("http://")
+    assert "winners" in ended(deno, "run", f"--allow-net={host}", f"--allow-import={host}", tmp_path / "bot.mjs", "war")

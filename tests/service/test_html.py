@@ -108,6 +108,19 @@ def test_every_page_names_the_icon_and_favicon_ico_is_the_same(client: FlaskClie
         assert client.get(str(named[0])).data == icon.data
 
 
+def test_pages_of_other_origins_load_the_client_from_an_address_that_stays(client: FlaskClient) -> None:
+    names, seen = ["warledger.js"], set[str]()
+    while names:
+        answer = client.get(f"/sdk/{(name := names.pop())}")
+        assert (answer.status_code, answer.mimetype) == (200, "text/javascript")
+        assert (answer.headers["Access-Control-Allow-Origin"], answer.headers["Cache-Control"]) == ("*", "no-cache")
+        assert client.get(f"/sdk/{name}", headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+        seen.add(name)
+        names += [found for found in re.findall(r'from "\./([\w.]+)"', answer.text) if found not in seen]
+    assert len(seen) > 5
+    assert client.get("/sdk/package.json").status_code == 404
+
+
 def test_all_that_is_no_picture_is_small() -> None:
     parts = [path.read_bytes() for path in (*STATIC.glob("*.js"), *STATIC.glob("*.css")) if path.name not in ON_REQUEST]
     assert sum([len(gzip.compress(part)) for part in parts]) < BUDGET

@@ -152,6 +152,7 @@ def test_the_wheel_has_every_file_of_its_folders_in_one_package(wheel: Path) -> 
         "warledger/events/store/append.lua",
         "warledger/games/war/RULES.md",
         "warledger/verify/verify.mjs",
+        "warledger/sdk/js/warledger.js",
         "warledger/py.typed",
     } <= names
     assert not names & {f"warledger/tools/{name}.py" for name in ("test", "mutate", "pin", "release", "prepare", "wheel", "sdk")}
