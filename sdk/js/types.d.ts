@@ -41,7 +41,7 @@ export interface AiDecision {
 }
 
 /** The analysis of a match that is over. */
-export type Analysis = WarAnalysis | WarOfTheWorldsAnalysis | WarOfCivilizationsAnalysis;
+export type Analysis = WarAnalysis | WowAnalysis | WocAnalysis;
 
 /** What every analysis has. */
 export interface AnalysisBase {
@@ -58,8 +58,7 @@ export interface AnalysisBase {
 /** An analysis that is not finished yet. */
 export interface AnalysisWaiting {
   match: MatchId;
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   /** The level of play that rates the decisions. */
   level: string;
   /** The version up to which decisions are rated. */
@@ -67,6 +66,9 @@ export interface AnalysisWaiting {
   /** How many versions the match has. */
   versions: number;
 }
+
+/** The id of the game. */
+export type AnalysisWaitingGame = string;
 
 /** The level that rated the decisions of a match. */
 export interface Analyst {
@@ -90,41 +92,41 @@ export type AnyWarCard = WarCard | (string & {});
 /** the symbol that a tile bears, or brown, or another. */
 export type AnyWarFace = WarFace | (string & {});
 
-/** an active action, or another. */
-export type AnyWarOfCivilizationsActionId = WarOfCivilizationsActionId | (string & {});
-
-/** a location of the map, or another. */
-export type AnyWarOfCivilizationsAt = WarOfCivilizationsAt | (string & {});
-
-/** a power card, or another. */
-export type AnyWarOfCivilizationsCard = WarOfCivilizationsCard | (string & {});
-
-/** a resource, or another. */
-export type AnyWarOfCivilizationsConverted = WarOfCivilizationsConverted | (string & {});
-
-/** a seat, named after its clan, or another. */
-export type AnyWarOfCivilizationsSeat = WarOfCivilizationsSeat | (string & {});
-
-/** a kind of ship, or another. */
-export type AnyWarOfCivilizationsShip = WarOfCivilizationsShip | (string & {});
-
-/** a card, or another. */
-export type AnyWarOfTheWorldsCard = WarOfTheWorldsCard | (string & {});
-
-/** a region of the map, or another. */
-export type AnyWarOfTheWorldsRegion = WarOfTheWorldsRegion | (string & {});
-
-/** a seat, named after its side, or another. */
-export type AnyWarOfTheWorldsSeat = WarOfTheWorldsSeat | (string & {});
-
-/** a figure, or another. */
-export type AnyWarOfTheWorldsUnit = WarOfTheWorldsUnit | (string & {});
-
 /** a symbol of tiles and cards, or another. */
 export type AnyWarRemovedSymbol = WarRemovedSymbol | (string & {});
 
 /** a seat, named after its cubes, or another. */
 export type AnyWarSeat = WarSeat | (string & {});
+
+/** an active action, or another. */
+export type AnyWocActionId = WocActionId | (string & {});
+
+/** a location of the map, or another. */
+export type AnyWocAt = WocAt | (string & {});
+
+/** a power card, or another. */
+export type AnyWocCard = WocCard | (string & {});
+
+/** a resource, or another. */
+export type AnyWocConverted = WocConverted | (string & {});
+
+/** a seat, named after its clan, or another. */
+export type AnyWocSeat = WocSeat | (string & {});
+
+/** a kind of ship, or another. */
+export type AnyWocShip = WocShip | (string & {});
+
+/** a card, or another. */
+export type AnyWowCard = WowCard | (string & {});
+
+/** a region of the map, or another. */
+export type AnyWowRegion = WowRegion | (string & {});
+
+/** a seat, named after its side, or another. */
+export type AnyWowSeat = WowSeat | (string & {});
+
+/** a figure, or another. */
+export type AnyWowUnit = WowUnit | (string & {});
 
 /** Appeal against a ruling, to another referee (TBL-DIS-10, TBL-DIS-11, TBL-DIS-14). */
 export interface Appeal {
@@ -150,8 +152,7 @@ export interface AtTable {
   substitutes: AtTableSubstitutes;
   held: AtTableHeld;
   handovers: AtTableHandovers;
-  /** When the pause ends at the latest; null if the match is not paused. */
-  paused_until: number | null;
+  paused_until: AtTablePausedUntil;
   /** The disputes without texts, in order of their numbers, from 1. */
   disputes: DisputeStanding[];
   /** When a dispute froze the match; null if it is not frozen. */
@@ -177,6 +178,9 @@ export type AtTableOffers = { [name: string]: OpenOffer };
 /** How many offers each seat has made. Seats without offers are left out. */
 export type AtTableOffersMade = { [name: string]: number };
 
+/** When the pause ends at the latest; null if the match is not paused. */
+export type AtTablePausedUntil = number | null;
+
 /** The seats that an artificial player plays until their owners return. */
 export type AtTableSubstitutes = { [name: string]: string };
 
@@ -188,8 +192,7 @@ export interface Audit {
   /** Whether the audit found nothing wrong. */
   ok: boolean;
   match: MatchId;
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   /** How many entries were audited. */
   versions: number;
   /** The digest of the last entry, which covers all entries. */
@@ -252,8 +255,7 @@ export type ChainState = "verified" | "undisclosed" | (string & {});
 export interface Change {
   /** The version of the match after the entry. */
   version: number;
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  at: number;
+  at: Moment;
   /** Who acted: a seat, `system`, or the id of a player. */
   actor: string;
   /** The action. Only its `type` if the viewer may not know the rest. */
@@ -285,18 +287,38 @@ export interface ChangingEvent {
   rules: string[];
 }
 
+/** What every choice may have. */
+export interface ChoiceBase {
+  /** The values that you may choose instead, by field of `action`. Every combination is legal. */
+  choose?: { [name: string]: Range | Counts };
+  /** Only for actions of the table, such as `resign`. */
+  at_table?: true;
+}
+
 /** What you may do now: in the game, and at the table. */
-export type Choices = WarChoices | WarOfTheWorldsChoices | WarOfCivilizationsChoices;
+export type Choices = WarChoices | WowChoices | WocChoices;
+
+/** What every answer with choices has. */
+export interface ChoicesBase {
+  match: MatchId;
+  version: ChoicesBaseVersion;
+  /** Your seat. null if you have none and the match has a seat that is open or offered to you. */
+  seat: SeatId | null;
+  to_act: ToAct;
+}
+
+/** How many entries the match has. */
+export type ChoicesBaseVersion = number;
 
 /** Claim that those forfeit who must act and have not for long (TBL-TIM-13). */
 export interface Claim {
   type: "claim";
 }
 
-/** The clock of each seat. `kind` decides its other fields. */
+/** The clock of each seat. `kind` decides its other fields. Default: 3 `days` if several people may play, else none. */
 export type Clock = NoneClock | PerActionClock | BankClock | DaysClock;
 
-/** The clock of each seat. `kind` decides its other fields. */
+/** The clock of each seat. `kind` decides its other fields. Default: 3 `days` if several people may play, else none. */
 export type ClockRequest = NoneClockRequest | PerActionClockRequest | BankClockRequest | DaysClockRequest;
 
 /** Let a ruling take effect against which nobody has appealed in time (TBL-DIS-09). */
@@ -452,20 +474,21 @@ export interface Desk {
   /** The disputes of this page. */
   disputes: DeskDispute[];
   players: PlayerNames;
-  /** The `cursor` of the next page; null after the last one. */
-  next: string | null;
+  next: DeskNext;
 }
 
 /** A dispute. */
 export type DeskDispute = DisputeStanding & {
   match: MatchId;
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   /** When the match last changed, in milliseconds since 1970. */
   updated: number;
   /** Its number in the match, from 1. */
   number: number;
 };
+
+/** The `cursor` of the next page; null after the last one. */
+export type DeskNext = string | null;
 
 /** Whether all draws were checked, some, or none as the secret is not published yet, or another. */
 export type DiceState = "verified" | "partly" | "undisclosed" | (string & {});
@@ -488,11 +511,13 @@ export interface Dispute {
 export interface DisputeEscalatedEvent {
   type: "dispute_escalated";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   /** until when an admin may rule, in milliseconds since 1970 */
   until: number;
 }
+
+/** the version of this entry */
+export type DisputeEscalatedEventEntry = number;
 
 /** A dispute. */
 export type DisputeInFull = DisputeStanding & {
@@ -506,8 +531,7 @@ export type DisputeInFull = DisputeStanding & {
 export interface DisputeLapsedEvent {
   type: "dispute_lapsed";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
 }
 
 /** The disputes of a match. */
@@ -532,8 +556,7 @@ export interface DisputeOpenedEvent {
   seat: SeatId;
   /** the version that the dispute is about */
   version: number;
-  /** the version of this entry */
-  opened: number;
+  opened: DisputeEscalatedEventEntry;
   text: DisputeOpenedEventText;
   /** when it goes to an admin, in milliseconds since 1970 */
   until: number;
@@ -571,8 +594,7 @@ export interface DisputeRequest {
 export interface DisputeRuledEvent {
   type: "dispute_ruled";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   /** who rules */
   referee: PlayerId;
   /** the role of who rules */
@@ -582,27 +604,26 @@ export interface DisputeRuledEvent {
   remedy: DisputeRuledEventRemedy;
   /** the seat that forfeits */
   seat?: SeatId;
-  /** the version from which another match goes on */
-  version?: number;
+  version?: DisputeRuledEventVersion;
   text: DisputeOpenedEventText;
   /** when it takes effect unless a seat appeals, in milliseconds since 1970; left out if it is final */
   until?: number;
-  frozen_until?: DisputeRuledEventFrozenUntil;
+  /** until when it freezes the match at most, in milliseconds since 1970; left out if it does not */
+  frozen_until?: number;
   left?: DisputeOpenedEventLeft;
 }
 
-/** until when it freezes the match at most, in milliseconds since 1970; left out if it does not */
-export type DisputeRuledEventFrozenUntil = number;
-
 /** what follows from it */
 export type DisputeRuledEventRemedy = "none" | "void" | "forfeit" | "play_on" | (string & {});
+
+/** the version from which another match goes on */
+export type DisputeRuledEventVersion = number;
 
 /** The last ruling takes effect. */
 export interface DisputeSettledEvent {
   type: "dispute_settled";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
 }
 
 /** A dispute, without its texts. */
@@ -655,8 +676,7 @@ export interface DisputeStanding {
 export interface DisputeStep {
   /** The version of its entry. */
   version: number;
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  at: number;
+  at: Moment;
   /** A seat, `system`, or the id of a referee. */
   actor: string;
   /** What happened, as the caller may see it. */
@@ -667,15 +687,16 @@ export interface DisputeStep {
 export interface DisputeTakenEvent {
   type: "dispute_taken";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   /** who has taken the case */
   referee: PlayerId;
   /** the role of who has taken it */
   role: "referee" | "admin" | (string & {});
-  /** what it has taken from the clock of the seat that disputes, in milliseconds */
-  cost: number;
+  cost: DisputeTakenEventCost;
 }
+
+/** what it has taken from the clock of the seat that disputes, in milliseconds */
+export type DisputeTakenEventCost = number;
 
 /** A text about a dispute. */
 export interface DisputeText {
@@ -686,8 +707,7 @@ export interface DisputeText {
 export interface DisputeWithdrawnEvent {
   type: "dispute_withdrawn";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
 }
 
 /**
@@ -713,12 +733,25 @@ export interface EndPause {
 /** End a vote in which nothing was decided in time: what the match names happens (TBL-VOT-05). */
 export interface EndVote {
   type: "end_vote";
-  /** a seat of the match */
-  seat: string;
+  seat: EndVoteSeat;
 }
 
+/** a seat of the match */
+export type EndVoteSeat = string;
+
 /** Entries of a match, oldest first. */
-export type Entries = WarEntries | WarOfTheWorldsEntries | WarOfCivilizationsEntries;
+export type Entries = WarEntries | WowEntries | WocEntries;
+
+/** What every page of entries has. */
+export interface EntriesBase {
+  match: MatchId;
+  viewer: Viewer;
+  /** The entries come after this version. */
+  after: number;
+  /** The version of the last entry here, or `after` if there is none. Continue after it. */
+  version: number;
+  players: PlayerNames;
+}
 
 /** What every entry has. */
 export interface EntryBase {
@@ -728,8 +761,7 @@ export interface EntryBase {
   actor: string;
   /** The revision of the rules that decided it. */
   revision: number;
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  at: number;
+  at: Moment;
   /** Covers this entry and all before it (docs/auditing.md). */
   digest: Digest;
   /** The secret of the match, in hex. Only the entry that ended the match has it. */
@@ -762,15 +794,15 @@ export interface Fork {
   at: number;
   /** Who takes which seat: each seat of that match once. Default: you take all. */
   seats?: { [name: string]: SeatTaker };
-  /** Whether open seats need a code. The answer has the code. */
-  code?: boolean;
-  /** The clock of each seat. Default: 3 `days` if several people may play, else none. */
+  code?: ForkCode;
   clock?: ClockRequest;
   time_out?: TimeOutRequest;
-  /** What spectators see before the match is over. Default: all. */
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
 }
+
+/** Whether open seats need a code. The answer has the code. */
+export type ForkCode = boolean;
 
 /** for how many days, at most, the disputes of a seat freeze the match; 3 if left out, 0 to 14 */
 export type ForkDisputeDays = number;
@@ -783,8 +815,7 @@ export interface ForkMatch {
   type: "fork_match";
   /** the match that is over from which this one begins */
   fork_of: MatchId;
-  /** the version of it */
-  at: number;
+  at: ForkMatchAt;
   seats: CreateMatchSeats;
   /** the match asks for a code */
   code?: true;
@@ -797,12 +828,14 @@ export interface ForkMatch {
   dispute_days?: CreateMatchDisputeDays;
 }
 
+/** the version of it */
+export type ForkMatchAt = number;
+
 /** A version of a match as a picture. Missing sheets, fragments and members of `now` are as in the frame before. */
 export type Frame = FrameChange & {
   /** The version of the match that the picture shows. */
   version: number;
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  at: number;
+  at: Moment;
   /** Who acted: a seat, `system`, or the id of a player. */
   actor: string;
   /** The type of the action. */
@@ -810,8 +843,7 @@ export type Frame = FrameChange & {
   /** This is a keyframe: it has the whole picture and all facts. */
   key?: true;
   match?: MatchId;
-  /** The id of the game. */
-  game?: string;
+  game?: AnalysisWaitingGame;
   viewer?: Viewer;
   /** `wide` or `tall`: how wide the panels are. */
   shape?: string;
@@ -845,8 +877,7 @@ export interface FrameChange {
 /** Frames of a match, oldest first. */
 export interface FrameList {
   match: MatchId;
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   viewer: Viewer;
   /** The frames come after this version. */
   after: number;
@@ -860,14 +891,11 @@ export interface FrameList {
 export interface FrameNow {
   status?: MatchStatus;
   round?: Round;
-  /** The kind of decision that is due, an id of the game. */
-  phase?: string;
-  /** The seat whose turn it is, or null. */
-  active?: SeatId | null;
+  phase?: FrameNowPhase;
+  active?: FrameNowActive;
   to_act?: ToAct;
   outcome?: FrameNowOutcome;
-  /** Who has each seat. */
-  seats?: { [name: string]: Occupant };
+  seats?: FrameNowSeats;
   clocks?: AtTableClocks;
   offers?: AtTableOffers;
   offers_made?: AtTableOffersMade;
@@ -875,8 +903,7 @@ export interface FrameNow {
   substitutes?: AtTableSubstitutes;
   held?: AtTableHeld;
   handovers?: AtTableHandovers;
-  /** When the pause ends at the latest; null if the match is not paused. */
-  paused_until?: number | null;
+  paused_until?: AtTablePausedUntil;
   /** The disputes without texts, in order of their numbers, from 1. */
   disputes?: DisputeStanding[];
   /** When a dispute froze the match; null if it is not frozen. */
@@ -884,8 +911,17 @@ export interface FrameNow {
   continued?: AtTableContinued;
 }
 
+/** The seat whose turn it is, or null. */
+export type FrameNowActive = SeatId | null;
+
 /** Who won, and why; null while the match goes on. */
 export type FrameNowOutcome = Outcome | null;
+
+/** The kind of decision that is due, an id of the game. */
+export type FrameNowPhase = string;
+
+/** Who has each seat. */
+export type FrameNowSeats = { [name: string]: Occupant };
 
 /** A part of a picture, with its own units. Missing members are as before. */
 export interface FrameSheet {
@@ -903,18 +939,15 @@ export interface FrameSheet {
 export interface FreezeEndedEvent {
   type: "freeze_ended";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   /** how much of it counts for the seat that disputes, in milliseconds */
   waited: number;
-  /** what it has taken from the clock of the seat that disputes, in milliseconds */
-  cost: number;
+  cost: DisputeTakenEventCost;
 }
 
 /** A game: its seats, options, artificial players and refusals. */
 export type Game = GameInBrief & {
-  /** JSON Schema of the options of a match. */
-  options: { [name: string]: unknown };
+  options: GameOptions;
   /** House profiles: options by name and number of seats. */
   profiles: { [name: string]: unknown };
   /** The artificial players. */
@@ -924,17 +957,15 @@ export type Game = GameInBrief & {
 };
 
 /** An action of the match's game. */
-export type GameAction = WarAction | WarOfTheWorldsAction | WarOfCivilizationsAction;
+export type GameAction = WarAction | WowAction | WocAction;
 
 /** One action of the match's game, or a list of them. */
 export type GameActions = GameAction | GameAction[];
 
 /** The data of a game. */
 export interface GameData {
-  /** The id of the game. */
-  game: string;
-  /** The revision of the game's rules. It rises when a ruling changes play. */
-  revision: number;
+  game: AnalysisWaitingGame;
+  revision: Revision;
   /** All seats, in their usual order. */
   seats: SeatId[];
   /** The least number of seats in a match. */
@@ -949,8 +980,7 @@ export interface GameData {
 
 /** A game in brief. */
 export interface GameInBrief {
-  /** The id of the game. */
-  id: string;
+  id: AnalysisWaitingGame;
   /** The name of the game. */
   title: string;
   /** All seats, in their usual order. */
@@ -959,8 +989,7 @@ export interface GameInBrief {
   least_seats: number;
   /** The largest number of seats in a match. */
   most_seats: number;
-  /** The revision of the game's rules. It rises when a ruling changes play. */
-  revision: number;
+  revision: Revision;
 }
 
 /** The games of this server. */
@@ -969,16 +998,17 @@ export interface GameList {
   games: GameInBrief[];
 }
 
+/** JSON Schema of the options of a match. */
+export type GameOptions = { [name: string]: unknown };
+
 /** The JSON Schemas of a game. */
 export interface GameSchema {
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   /** JSON Schema (2020-12) of the state document. */
   document: { [name: string]: unknown };
   /** JSON Schema of the state document as viewers see it. */
   view: { [name: string]: unknown };
-  /** JSON Schema of the options of a match. */
-  options: { [name: string]: unknown };
+  options: GameOptions;
   /** JSON Schema of any action. It refers to `actions`. */
   action: { [name: string]: unknown };
   /** JSON Schema of any event. It refers to `events`. */
@@ -998,9 +1028,11 @@ export interface GivenRole {
 /** Offer the seat to a player, or take the offer back with null (TBL-HND-01). */
 export interface HandOver {
   type: "hand_over";
-  /** the id of a player */
-  player: PlayerId | null;
+  player: HandOverPlayer;
 }
+
+/** the id of a player */
+export type HandOverPlayer = PlayerId | null;
 
 /** All is well. */
 export interface Health {
@@ -1011,7 +1043,7 @@ export interface Health {
 export type HealthStatus = "ok" | (string & {});
 
 /** What a level would play for your seat. */
-export type Hint = WarHint | WarOfTheWorldsHint | WarOfCivilizationsHint;
+export type Hint = WarHint | WowHint | WocHint;
 
 /** What every hint has. */
 export interface HintBase {
@@ -1040,8 +1072,7 @@ export interface HintOptionBase {
 /** A hint that is not ready yet. */
 export interface HintWaiting {
   match: MatchId;
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   /** The version that the hint is for. */
   version: number;
   /** Your seat. */
@@ -1061,8 +1092,7 @@ export interface InvitationDeclinedEvent {
   type: "invitation_declined";
   seat: SeatId;
   player: PlayerId;
-  /** the id of a player */
-  kept_for: PlayerId | null;
+  kept_for: HandOverPlayer;
 }
 
 /** A key of a player, without its text. */
@@ -1073,10 +1103,8 @@ export interface Key {
   name: string;
   /** What the key may do. */
   scopes: Scope[];
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  created: number;
-  /** The day (UTC) on which the key was last used; null if never. */
-  used: string | null;
+  created: Moment;
+  used: KeyUsed;
 }
 
 /** The id of a key. */
@@ -1098,6 +1126,9 @@ export interface KeyRequest {
   /** What the key may do. `play` and `referee` include `read`. A key can only create keys with scopes that it has. */
   scopes: ("account" | "play" | "read" | "referee")[];
 }
+
+/** The day (UTC) on which the key was last used; null if never. */
+export type KeyUsed = string | null;
 
 /** End a dispute that no admin has answered either: the match goes on, or the ruling stands that was appealed (TBL-DIS-12). */
 export interface LapseDispute {
@@ -1131,15 +1162,13 @@ export interface LeafList {
   match: MatchId;
   /** The leaves, by index. */
   leaves: ProvenLeaf[];
-  /** The `cursor` of the next page; null after the last one. */
-  next: string | null;
+  next: DeskNext;
 }
 
 /** Open the seat again; what its player added to the dice is gone (TBL-SEA-04, TBL-SEA-07, TBL-SEA-08). */
 export interface LeaveSeat {
   type: "leave_seat";
-  /** a seat of the match */
-  seat: string;
+  seat: EndVoteSeat;
 }
 
 /** An artificial player. */
@@ -1238,11 +1267,11 @@ export interface MatchCreatedEvent {
   origin?: {
     /** the match from which this one begins */
     match: MatchId;
-    /** the version of it */
-    version: number;
+    version: ForkMatchAt;
     /** the digest of the entry of that version */
     digest: Digest;
-    dispute?: MatchCreatedEventOriginDispute;
+    /** the number of the dispute by whose ruling the match goes on; left out for practice */
+    dispute?: number;
     /** this match is over, and everybody may see that one now */
     opened?: true;
   };
@@ -1256,9 +1285,6 @@ export interface MatchCreatedEvent {
   /** the match counts for nobody's results, and a player may have several of its seats */
   practice?: true;
 }
-
-/** the number of the dispute by whose ruling the match goes on; left out for practice */
-export type MatchCreatedEventOriginDispute = number;
 
 /** Nobody acts, and no clock runs but that of the seat that disputes. */
 export interface MatchFrozenEvent {
@@ -1275,8 +1301,7 @@ export interface MatchList {
   /** The matches of this page. */
   matches: Standing[];
   players: PlayerNames;
-  /** The `cursor` of the next page; null after the last one. */
-  next: string | null;
+  next: DeskNext;
 }
 
 /** Nobody acts and no clock runs until the match goes on, at `until` at the latest. */
@@ -1301,6 +1326,9 @@ export interface MatchUnfrozenEvent {
   frozen: number;
 }
 
+/** Milliseconds since 1970-01-01T00:00Z. */
+export type Moment = number;
+
 /** A name. */
 export type Name = string;
 
@@ -1321,16 +1349,14 @@ export interface NewKey {
   name: string;
   /** What the key may do. */
   scopes: Scope[];
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  created: number;
-  /** The day (UTC) on which the key was last used; null if never. */
-  used: string | null;
+  created: Moment;
+  used: KeyUsed;
   /** The bearer key. The server stores only its hash. */
   key: string;
 }
 
 /** A new match. */
-export type NewMatch = WarNewMatch | WarOfTheWorldsNewMatch | WarOfCivilizationsNewMatch;
+export type NewMatch = WarNewMatch | WowNewMatch | WocNewMatch;
 
 /** A new player, with the key. */
 export interface NewPlayer {
@@ -1412,22 +1438,25 @@ export interface OfferMadeEvent {
   type: "offer_made";
   seat: SeatId;
   what: AnyProposal;
-  /** the version of the match to go back to */
-  version?: number;
+  version?: OfferMadeEventVersion;
   /** after how many hours the pause ends; 24 if left out */
   hours?: number;
 }
 
+/** the version of the match to go back to */
+export type OfferMadeEventVersion = number;
+
 /** An open offer. */
 export interface OpenOffer {
   by: SeatId;
-  /** the version of the match to go back to */
-  version?: number;
-  /** after how many hours the pause ends; 24 if left out */
-  hours?: number;
+  version?: OfferMadeEventVersion;
+  hours?: OpenOfferHours;
   /** the seats that have accepted, in the order in which they did */
   accepted: SeatId[];
 }
+
+/** after how many hours the pause ends; 24 if left out */
+export type OpenOfferHours = number;
 
 /** Note that the match from which this one went on is open to everybody (TBL-DIS-13). */
 export interface OpenOrigin {
@@ -1454,14 +1483,18 @@ export type OpenVoteVotes = "forfeit" | "substitute" | "void" | (string & {});
 export interface Origin {
   /** the match from which this one begins */
   match: MatchId;
-  /** the version of it */
-  version: number;
+  version: ForkMatchAt;
   /** the digest of the entry of that version */
   digest: Digest;
-  dispute?: MatchCreatedEventOriginDispute;
-  /** this match is over, and everybody may see that one now */
-  opened?: true;
+  dispute?: OriginDispute;
+  opened?: OriginOpened;
 }
+
+/** the number of the dispute by whose ruling the match goes on; left out for practice */
+export type OriginDispute = number;
+
+/** this match is over, and everybody may see that one now */
+export type OriginOpened = true;
 
 /** This match is over, and everybody may see all of the one from which it went on. */
 export interface OriginOpenedEvent {
@@ -1523,7 +1556,7 @@ export interface PerActionClockRequest {
 }
 
 /** What followed from your actions. */
-export type Played = WarPlayed | WarOfTheWorldsPlayed | WarOfCivilizationsPlayed;
+export type Played = WarPlayed | WowPlayed | WocPlayed;
 
 /** What every answer to actions has. */
 export type PlayedBase = AtTable & {
@@ -1535,15 +1568,15 @@ export type PlayedBase = AtTable & {
   /** The version of the last action's entry, and of the match after it. */
   version: number;
   round: Round;
-  /** The kind of decision that is due, an id of the game. */
-  phase: string;
-  /** The seat whose turn it is, or null. */
-  active: SeatId | null;
+  phase: FrameNowPhase;
+  active: FrameNowActive;
   to_act: ToAct;
   outcome: FrameNowOutcome;
-  /** The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md). */
-  receipt: string;
+  receipt: PlayedBaseReceipt;
 };
+
+/** The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md). */
+export type PlayedBaseReceipt = string;
 
 /** A player. The owner of the admin key has no id. */
 export interface Player {
@@ -1590,7 +1623,7 @@ export interface Problem {
   /** The HTTP status. */
   status: number;
   /** The code is stable. Programs should act on it. */
-  code: ProblemCode | WarRefusalCode | WarOfTheWorldsRefusalCode | WarOfCivilizationsRefusalCode;
+  code: ProblemCode | RefusalCode | WarRefusalCode | WowRefusalCode | WocRefusalCode;
   /** What happened in this case, in a sentence. */
   detail: string;
   /** Where a request is malformed. */
@@ -1776,8 +1809,7 @@ export interface Receipt {
   match: MatchId;
   /** The version. */
   version: number;
-  /** The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md). */
-  receipt: string;
+  receipt: PlayedBaseReceipt;
 }
 
 /** The full record of a match. */
@@ -1806,8 +1838,7 @@ export interface RecordEntry {
   revision: number;
   /** The content hash of the rules that decided it. */
   rules: ContentHash;
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  at: number;
+  at: Moment;
   /** What caused the entry: a request with a key, or an artificial player. */
   request?: AskedBy | AiDecision;
   /** Covers this entry and all before it. */
@@ -1820,6 +1851,9 @@ export interface RecordEntry {
 export interface RecordOpenedEvent {
   type: "record_opened";
 }
+
+/** Why any game refuses, or another. */
+export type RefusalCode = "match_over" | "bad_action" | "not_your_turn" | "wrong_phase" | "bad_options" | (string & {});
 
 /** Refused actions of a match. */
 export interface Refusals {
@@ -1905,8 +1939,7 @@ export interface Report {
 export interface ReportAttachedEvent {
   type: "report_attached";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   report: ReportAttachedEventReport;
 }
 
@@ -1932,6 +1965,9 @@ export interface ReturnTime {
   to: number;
 }
 
+/** The revision of the game's rules. It rises when a ruling changes play. */
+export type Revision = number;
+
 /** What the player may do. A referee may audit any match, except while playing in it, or another. */
 export type Role = "player" | "referee" | "admin" | (string & {});
 
@@ -1941,8 +1977,20 @@ export interface RoleRequest {
   role: "player" | "referee" | "admin";
 }
 
-/** The number of the round, from 1. */
+/** the number of the round, from 1 */
 export type Round = number;
+
+/** Every seat has had its turn. The system must act. */
+export interface RoundEndedEvent {
+  type: "round_ended";
+  round: Round;
+}
+
+/** The round has this number. */
+export interface RoundStartedEvent {
+  type: "round_started";
+  round: Round;
+}
 
 /** One rule. */
 export interface Rule {
@@ -1976,10 +2024,8 @@ export interface RuleDispute {
 
 /** The rules of a game, in their order. */
 export interface RuleList {
-  /** The id of the game. */
-  game: string;
-  /** The revision of the game's rules. It rises when a ruling changes play. */
-  revision: number;
+  game: AnalysisWaitingGame;
+  revision: Revision;
   /** Those of the game, then those of the table. */
   rules: Rule[];
 }
@@ -1988,21 +2034,18 @@ export interface RuleList {
 export interface Ruling {
   /** who has ruled */
   referee: PlayerId;
-  /** what the ruling says */
-  verdict: "rejected" | "upheld" | (string & {});
+  verdict: RulingVerdict;
   remedy: DisputeRuledEventRemedy;
   /** the seat that forfeits */
   seat?: SeatId;
-  /** the version from which another match goes on */
-  version?: number;
+  version?: DisputeRuledEventVersion;
 }
 
 /** A seat accepts the ruling. */
 export interface RulingAcceptedEvent {
   type: "ruling_accepted";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   seat: SeatId;
 }
 
@@ -2010,21 +2053,19 @@ export interface RulingAcceptedEvent {
 export interface RulingAppealedEvent {
   type: "ruling_appealed";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   seat: SeatId;
   text: DisputeOpenedEventText;
   /** when it goes to an admin, in milliseconds since 1970 */
   until: number;
-  frozen_until?: DisputeRuledEventFrozenUntil;
+  /** until when it freezes the match at most, in milliseconds since 1970; left out if it does not */
+  frozen_until?: number;
 }
 
 /** The rulings of a game. */
 export interface RulingList {
-  /** The id of the game. */
-  game: string;
-  /** The revision of the game's rules. It rises when a ruling changes play. */
-  revision: number;
+  game: AnalysisWaitingGame;
+  revision: Revision;
   /** In the order of the rules. */
   rulings: {
     /** Of the rule. */
@@ -2065,6 +2106,9 @@ export interface RulingRequest {
   version?: number;
   text: WrittenText;
 }
+
+/** what the ruling says */
+export type RulingVerdict = "rejected" | "upheld" | (string & {});
 
 /**
  * `read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role of referee or admin.
@@ -2132,8 +2176,7 @@ export interface SeatLeftEvent {
 export interface SeatOfferedEvent {
   type: "seat_offered";
   seat: SeatId;
-  /** the id of a player */
-  player: PlayerId | null;
+  player: HandOverPlayer;
 }
 
 /** `me`: you. `open`: the first player who takes the seat. `ai:<level>`: an artificial player. */
@@ -2221,16 +2264,18 @@ export interface ShownAttachReport {
   report?: ReportAttachedEventReport;
 }
 
-/** The clock of each seat. `kind` decides its other fields. */
+/** The clock of each seat. `kind` decides its other fields. Default: 3 `days` if several people may play, else none. */
 export type ShownClockRequest = NoneClockRequest | PerActionClockRequest | BankClockRequest | DaysClockRequest;
 
 /** `dispute`, as entries show it. Until the match is over, spectators may see only its `type`. */
 export interface ShownDispute {
   type: "dispute";
-  /** the version that the dispute is about */
-  version?: number;
+  version?: ShownDisputeVersion;
   text?: WrittenText;
 }
+
+/** the version that the dispute is about */
+export type ShownDisputeVersion = number;
 
 /** `rule_dispute`, as entries show it. Until the match is over, spectators may see only its `type`. */
 export interface ShownRuleDispute {
@@ -2243,11 +2288,10 @@ export interface ShownRuleDispute {
   remedy?: "none" | "void" | "forfeit" | "play_on" | (string & {});
   /** the seat that forfeits */
   seat?: string;
-  /** the version from which another match goes on */
-  version?: number;
+  version?: DisputeRuledEventVersion;
 }
 
-/** What spectators see before the match is over: all, none, or all but the newest `delay` versions. */
+/** What spectators see before the match is over: all (the default), none, or all but the newest `delay` versions. */
 export type ShownSpectators = "all" | "none" | (string & {}) | {
   /** how many versions late, 1 to 500 */
   delay: number;
@@ -2285,22 +2329,21 @@ export type ShownTimeOutRequestThen = "forfeit" | "substitute" | (string & {});
 export type ShownWarAction = WarAdvance | WarPlaceUnit | WarReinforce | WarPlayCombatCard | WarEndCards | WarMove | WarEndMoves | WarAttack | WarStopAttack | WarTakeCards;
 
 /** An action of War of Civilizations. */
-export type ShownWarOfCivilizationsAction = WarOfCivilizationsAdvance | WarOfCivilizationsDeploy | WarOfCivilizationsBegin | WarOfCivilizationsForecast | WarOfCivilizationsCollect | WarOfCivilizationsRebuild | WarOfCivilizationsBuyCard | WarOfCivilizationsBuyShips | WarOfCivilizationsBuildTeleporter | WarOfCivilizationsMove | WarOfCivilizationsRedistribute | WarOfCivilizationsConvert | WarOfCivilizationsMount | WarOfCivilizationsDismount | WarOfCivilizationsFight | WarOfCivilizationsMovePrivateer | WarOfCivilizationsPlayCard | WarOfCivilizationsDiscardCard | WarOfCivilizationsUpgradeAbility | WarOfCivilizationsOfferRansom | WarOfCivilizationsEndAction | WarOfCivilizationsEndTurn | WarOfCivilizationsHirePirate | WarOfCivilizationsYield | WarOfCivilizationsAnswerRansom | WarOfCivilizationsReady | WarOfCivilizationsBid | WarOfCivilizationsUseAbility | WarOfCivilizationsRetreat;
+export type ShownWocAction = WocAdvance | WocDeploy | WocBegin | WocForecast | WocCollect | WocRebuild | WocBuyCard | WocBuyShips | WocBuildTeleporter | WocMove | WocRedistribute | WocConvert | WocMount | WocDismount | WocFight | WocMovePrivateer | WocPlayCard | WocDiscardCard | WocUpgradeAbility | WocOfferRansom | WocEndAction | WocEndTurn | WocHirePirate | WocYield | WocAnswerRansom | WocReady | WocBid | WocUseAbility | WocRetreat;
 
 /** An action of War of the Worlds: The New Wave. */
-export type ShownWarOfTheWorldsAction = WarOfTheWorldsAdvance | WarOfTheWorldsPlay | WarOfTheWorldsBuy | WarOfTheWorldsSwap | WarOfTheWorldsUseBuilding | WarOfTheWorldsEndTurn | WarOfTheWorldsMoveCivilian | WarOfTheWorldsEndMoves;
+export type ShownWowAction = WowAdvance | WowPlay | WowBuy | WowSwap | WowUseBuilding | WowEndTurn | WowMoveCivilian | WowEndMoves;
 
 /** Another seat has stated its side. */
 export interface SideStatedEvent {
   type: "side_stated";
   dispute: DisputeNumber;
-  /** the version of this entry */
-  entry: number;
+  entry: DisputeEscalatedEventEntry;
   seat: SeatId;
   text: DisputeOpenedEventText;
 }
 
-/** What spectators see before the match is over: all, none, or all but the newest `delay` versions. */
+/** What spectators see before the match is over: all (the default), none, or all but the newest `delay` versions. */
 export type Spectators = "all" | "none" | {
   /** how many versions late, 1 to 500 */
   delay: number;
@@ -2309,8 +2352,7 @@ export type Spectators = "all" | "none" | {
 /** The standing of a match, as lists show it. */
 export type Standing = AtTable & {
   id: MatchId;
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   status: MatchStatus;
   /** When it was created, in milliseconds since 1970. */
   created: number;
@@ -2335,8 +2377,7 @@ export type Standing = AtTable & {
   options: { [name: string]: unknown };
   /** The seats in turn order. */
   order: SeatId[];
-  /** Who has each seat. */
-  seats: { [name: string]: Occupant };
+  seats: FrameNowSeats;
   /** The player for whom an open seat is kept. Other seats are left out. */
   invited: { [name: string]: PlayerId };
   /** When the match is removed if it has not started, in milliseconds since 1970; null once it has started. */
@@ -2344,10 +2385,8 @@ export type Standing = AtTable & {
   /** Whether an open seat that is kept for nobody needs a code. */
   code_needed: boolean;
   round: Round;
-  /** The kind of decision that is due, an id of the game. */
-  phase: string;
-  /** The seat whose turn it is, or null. */
-  active: SeatId | null;
+  phase: FrameNowPhase;
+  active: FrameNowActive;
   /** The actors who must decide now: seats or `system`. Empty while a seat is open, and when the match is over. */
   to_act: string[];
   outcome: FrameNowOutcome;
@@ -2355,20 +2394,20 @@ export type Standing = AtTable & {
   commitment: Digest;
   /** The secret in hex; null until the match has ended. */
   secret: Digest | null;
-  /** How many entries the match has. */
-  version: number;
-  /** When the match last changed, in milliseconds since 1970. */
-  updated: number;
+  version: ChoicesBaseVersion;
+  updated: StandingUpdated;
 };
 
+/** When the match last changed, in milliseconds since 1970. */
+export type StandingUpdated = number;
+
 /** A match at a version, as its viewer may see it. */
-export type State = WarState | WarOfTheWorldsState | WarOfCivilizationsState;
+export type State = WarState | WowState | WocState;
 
 /** What every state has. */
 export type StateBase = AtTable & {
   match: MatchId;
-  /** How many entries the match has. */
-  version: number;
+  version: ChoicesBaseVersion;
   viewer: Viewer;
   players: PlayerNames;
 };
@@ -2407,15 +2446,13 @@ export interface TakeDispute {
 /** Take over a seat from the player who offers it (TBL-HND-02, TBL-HND-03, TBL-TIM-11). */
 export interface TakeOver {
   type: "take_over";
-  /** a seat of the match */
-  seat: string;
+  seat: EndVoteSeat;
 }
 
 /** Give the seat to the player, and start the match with the last open seat (TBL-SEA-01, TBL-SEA-03, TBL-SEA-06). */
 export interface TakeSeat {
   type: "take_seat";
-  /** a seat of the match */
-  seat: string;
+  seat: EndVoteSeat;
   /** 1 to 64 bytes in lower-case hex; they enter the key of the dice */
   contribution?: string;
   /** the code that the match asks for, 16 letters and digits; in the record its hash instead */
@@ -2439,8 +2476,7 @@ export interface Thinking {
  */
 export interface TimeOut {
   type: "time_out";
-  /** a seat of the match */
-  seat: string;
+  seat: EndVoteSeat;
 }
 
 /** What a time-out does. Only with a clock. */
@@ -2487,7 +2523,7 @@ export interface TimeReturnedEvent {
 export type ToAct = string[];
 
 /** What your actions would lead to. */
-export type Tried = WarTried | WarOfTheWorldsTried | WarOfCivilizationsTried;
+export type Tried = WarTried | WowTried | WocTried;
 
 /** What every try has. */
 export interface TriedBase {
@@ -2526,8 +2562,7 @@ export type Viewer = string;
 /** Vote about a seat whose time has run out: it forfeits, is substituted, or the match is void (TBL-VOT-01, TBL-VOT-03). */
 export interface Vote {
   type: "vote";
-  /** a seat of the match */
-  seat: string;
+  seat: EndVoteSeat;
   /** something that can be decided: forfeit, substitute or void */
   for: "forfeit" | "substitute" | "void";
 }
@@ -2576,9 +2611,9 @@ export type WarAnalysis = AnalysisBase & {
   /** Every decision between several actions, in the order of the match. */
   decisions: (DecisionBase & {
     /** What the seat played. */
-    action: ShownWarAction;
+    action: WarDecided;
     /** What the level would have played. The same if it found nothing better. */
-    best: ShownWarAction;
+    best: WarDecided;
   })[];
 };
 
@@ -2648,31 +2683,17 @@ export interface WarCardsTakenEvent {
 }
 
 /** A legal choice in a match of War!. */
-export interface WarChoice {
+export type WarChoice = ChoiceBase & {
   /** A complete legal action. Submit it as it is. With `choose`, it has the lowest counts. */
   action: ShownWarAction | ShownTableAction;
-  choose?: WarChoiceChoose;
-  /** Only for actions of the table, such as `resign`. */
-  at_table?: true;
-}
-
-/** The values that you may choose instead, by field of `action`. Every combination is legal. */
-export type WarChoiceChoose = { [name: string]: Range | Counts };
+};
 
 /** What you may do now in a match of War!: in the game, and at the table. */
-export interface WarChoices {
-  match: MatchId;
+export type WarChoices = ChoicesBase & {
   game: "war";
-  /** How many entries the match has. */
-  version: number;
-  seat: WarChoicesSeat;
-  to_act: ToAct;
   /** Every legal choice: of your seat in the game, and at the table. */
   choices: WarChoice[];
-}
-
-/** Your seat. null if you have none and the match has a seat that is open or offered to you. */
-export type WarChoicesSeat = SeatId | null;
+};
 
 /** A combat card goes to the discard pile. */
 export interface WarCombatCardExpiredEvent {
@@ -2680,6 +2701,9 @@ export interface WarCombatCardExpiredEvent {
   seat: AnyWarSeat;
   card: AnyWarCard;
 }
+
+/** An action that was compared. */
+export type WarDecided = ShownWarAction;
 
 /** The deck is stacked face down. */
 export interface WarDeckBuiltEvent {
@@ -2699,20 +2723,11 @@ export interface WarEndMoves {
 }
 
 /** Entries of a match of War!, oldest first. */
-export interface WarEntries {
-  match: MatchId;
+export type WarEntries = EntriesBase & {
   game: "war";
-  viewer: Viewer;
-  /** The entries come after this version. */
-  after: number;
-  version: WarEntriesVersion;
   /** The entries, oldest first. */
   entries: WarEntry[];
-  players: PlayerNames;
-}
-
-/** The version of the last entry here, or `after` if there is none. Continue after it. */
-export type WarEntriesVersion = number;
+};
 
 /** An accepted action of War! with the events that followed, as its viewer may see it. */
 export type WarEntry = EntryBase & {
@@ -2736,17 +2751,17 @@ export interface WarFinalTurnsStartedEvent {
 }
 
 /** An event of War!, as its viewer may see it. */
-export type WarGameEvent = WarSymbolsChosenEvent | WarMapBuiltEvent | WarStartingCardsDealtEvent | WarDeckBuiltEvent | WarStartingUnitPlacedEvent | WarMatchPreparedEvent | WarMatchRestoredEvent | WarMatchStartedEvent | WarRoundStartedEvent | WarTurnStartedEvent | WarPhaseChangedEvent | WarTurnEndedEvent | WarRoundEndedEvent | WarSeatWithdrawnEvent | WarMatchEndedEvent | WarUnitsWithdrawnEvent | WarCombatCardExpiredEvent | WarFinalTurnsStartedEvent | WarCardPlayedEvent | WarUnitsPlacedEvent | WarMoveMadeEvent | WarAttackRolledEvent | WarAttackEndedEvent | WarSeatEliminatedEvent | WarCardsTakenEvent | WarRowFilledEvent | WarScoresCountedEvent;
+export type WarGameEvent = WarSymbolsChosenEvent | WarMapBuiltEvent | WarStartingCardsDealtEvent | WarDeckBuiltEvent | WarStartingUnitPlacedEvent | WarMatchPreparedEvent | WarMatchRestoredEvent | WarMatchStartedEvent | RoundStartedEvent | WarTurnStartedEvent | WarPhaseChangedEvent | WarTurnEndedEvent | RoundEndedEvent | WarSeatWithdrawnEvent | WarMatchEndedEvent | WarUnitsWithdrawnEvent | WarCombatCardExpiredEvent | WarFinalTurnsStartedEvent | WarCardPlayedEvent | WarUnitsPlacedEvent | WarMoveMadeEvent | WarAttackRolledEvent | WarAttackEndedEvent | WarSeatEliminatedEvent | WarCardsTakenEvent | WarRowFilledEvent | WarScoresCountedEvent;
 
 /** What a level would play in a practice match of War!. */
 export type WarHint = HintBase & {
   game: "war";
   /** What the level would play. */
-  action: ShownWarAction;
+  action: WarDecided;
   /** The actions that it compared, best first; empty for a level that does not search. */
   options: (HintOptionBase & {
     /** The action. */
-    action: ShownWarAction;
+    action: WarDecided;
   })[];
 };
 
@@ -2758,12 +2773,10 @@ export interface WarMapBuiltEvent {
   /** the map, by tile */
   tiles: { [name: string]: {
     face: AnyWarFace;
-    region: WarMapBuiltEventTilesRegion;
+    /** the number of the tile's region on the map; null where there are none */
+    region: number | null;
   } };
 }
-
-/** the number of the tile's region on the map; null where there are none */
-export type WarMapBuiltEventTilesRegion = number | null;
 
 /** The match is over and has an outcome. No attack is open any more. */
 export interface WarMatchEndedEvent {
@@ -2810,18 +2823,19 @@ export interface WarMatchStartedEvent {
  */
 export interface WarMove {
   type: "move";
-  /** the tile that the units leave */
-  from: string;
+  from: WarMoveFrom;
   /** how many units go to each adjacent tile */
   to: { [name: string]: number };
 }
+
+/** the tile that the units leave */
+export type WarMoveFrom = string;
 
 /** Units arrive. The others of the move open attacks and stay where they are. */
 export interface WarMoveMadeEvent {
   type: "move_made";
   seat: AnyWarSeat;
-  /** the tile that the units leave */
-  from: string;
+  from: WarMoveFrom;
   /** units that enter, by tile */
   to: { [name: string]: number };
   /** units that attack, by tile; they stay where they are */
@@ -2833,13 +2847,9 @@ export interface WarNewMatch {
   game: "war";
   /** Who takes which seat, in any order. */
   seats: {
-    /** Who takes red. */
     red?: SeatTaker;
-    /** Who takes blue. */
     blue?: SeatTaker;
-    /** Who takes green. */
     green?: SeatTaker;
-    /** Who takes yellow. */
     yellow?: SeatTaker;
   };
   /** The options. Missing options have their defaults. */
@@ -2847,1978 +2857,11 @@ export interface WarNewMatch {
   profile?: HouseProfile;
   /** Each seat of the match once, in turn order. */
   order?: WarSeat[];
-  /** Whether open seats need a code. The answer has the code. */
-  code?: boolean;
-  /** The clock of each seat. Default: 3 `days` if several people may play, else none. */
+  code?: ForkCode;
   clock?: ClockRequest;
   time_out?: TimeOutRequest;
-  /** What spectators see before the match is over. Default: all. */
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
-}
-
-/** A seat can do more. */
-export interface WarOfCivilizationsAbilityUpgradedEvent {
-  type: "ability_upgraded";
-  seat: AnyWarOfCivilizationsSeat;
-  /** the new level */
-  level: number;
-}
-
-/** A seat has used its ability in this battle. */
-export interface WarOfCivilizationsAbilityUsedEvent {
-  type: "ability_used";
-  seat: AnyWarOfCivilizationsSeat;
-  at: AnyWarOfCivilizationsAt;
-  ship: AnyWarOfCivilizationsShip;
-}
-
-/** An action of War of Civilizations. */
-export type WarOfCivilizationsAction = WarOfCivilizationsAdvance | WarOfCivilizationsDeploy | WarOfCivilizationsBegin | WarOfCivilizationsForecast | WarOfCivilizationsCollect | WarOfCivilizationsRebuild | WarOfCivilizationsBuyCard | WarOfCivilizationsBuyShips | WarOfCivilizationsBuildTeleporter | WarOfCivilizationsMove | WarOfCivilizationsRedistribute | WarOfCivilizationsConvert | WarOfCivilizationsMount | WarOfCivilizationsDismount | WarOfCivilizationsFight | WarOfCivilizationsMovePrivateer | WarOfCivilizationsPlayCard | WarOfCivilizationsDiscardCard | WarOfCivilizationsUpgradeAbility | WarOfCivilizationsOfferRansom | WarOfCivilizationsEndAction | WarOfCivilizationsEndTurn | WarOfCivilizationsHirePirate | WarOfCivilizationsYield | WarOfCivilizationsAnswerRansom | WarOfCivilizationsReady | WarOfCivilizationsBid | WarOfCivilizationsUseAbility | WarOfCivilizationsRetreat;
-
-/** An active action is under way, and its bonus is open. */
-export interface WarOfCivilizationsActionBegunEvent {
-  type: "action_begun";
-  seat: AnyWarOfCivilizationsSeat;
-  action: AnyWarOfCivilizationsActionId;
-  /** Lion's discount for this Buy, in OC */
-  discount_left?: number;
-}
-
-/** The part of the turn record that belongs to the active action is blank again. */
-export interface WarOfCivilizationsActionEndedEvent {
-  type: "action_ended";
-  seat: AnyWarOfCivilizationsSeat;
-  action: AnyWarOfCivilizationsActionId;
-}
-
-/** an active action */
-export type WarOfCivilizationsActionId = "collect" | "buy" | "move" | "redistribute" | "convert";
-
-/** The seat may begin more active actions in this turn. */
-export interface WarOfCivilizationsActionsGrantedEvent {
-  type: "actions_granted";
-  seat: AnyWarOfCivilizationsSeat;
-  /** how many active actions */
-  count: number;
-}
-
-/**
- * In the phase `setup`: Lay out the board: apex islands next to the north islands, tokens with a crystal on them, pirates, crystals, the
- * power deck, and each seat's first goods and capital ship. Then the first seat deploys (WOC-SET-02, WOC-SET-03, WOC-SET-04, WOC-SET-05,
- * WOC-SET-06, WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10, WOC-LEA-07). In the phase `round_end`:
- * End the round, and perhaps the match (WOC-RND-01).
- */
-export interface WarOfCivilizationsAdvance {
-  type: "advance";
-}
-
-/** A seat has more or less ammunition than the others see. */
-export interface WarOfCivilizationsAmmoChangedEvent {
-  type: "ammo_changed";
-  seat: AnyWarOfCivilizationsSeat;
-  /** null for the others */
-  change: number | null;
-  reason: WarOfCivilizationsReasonId;
-}
-
-/** The analysis of a match of War of Civilizations that is over. */
-export type WarOfCivilizationsAnalysis = AnalysisBase & {
-  game: "war_of_civilizations";
-  /** Every decision between several actions, in the order of the match. */
-  decisions: (DecisionBase & {
-    /** What the seat played. */
-    action: ShownWarOfCivilizationsAction;
-    /** What the level would have played. The same if it found nothing better. */
-    best: ShownWarOfCivilizationsAction;
-  })[];
-};
-
-/**
- * Answer an offer. If it is accepted the goods change hands and the privateer goes home. Otherwise the other seat decides again
- * (WOC-RAN-03, WOC-RAN-04).
- */
-export interface WarOfCivilizationsAnswerRansom {
-  type: "answer_ransom";
-  /** whether to take the offer */
-  accept: boolean;
-  /** free text for the other seat; it binds nobody */
-  note?: string;
-}
-
-/** a location of the map */
-export type WarOfCivilizationsAt = "isle" | "apex_1" | "apex_2" | "apex_3" | "apex_4" | "apex_5" | "apex_6" | "fox_home" | "fox_shield" | "fox_haven" | "fox_west" | "fox_east" | "fox_north" | "rhino_home" | "rhino_shield" | "rhino_haven" | "rhino_west" | "rhino_east" | "rhino_north" | "tiger_home" | "tiger_shield" | "tiger_haven" | "tiger_west" | "tiger_east" | "tiger_north" | "ape_home" | "ape_shield" | "ape_haven" | "ape_west" | "ape_east" | "ape_north" | "squirrel_home" | "squirrel_shield" | "squirrel_haven" | "squirrel_west" | "squirrel_east" | "squirrel_north" | "lion_home" | "lion_shield" | "lion_haven" | "lion_west" | "lion_east" | "lion_north";
-
-/** an apex island, or another. */
-export type WarOfCivilizationsAttached = "apex_1" | "apex_2" | "apex_3" | "apex_4" | "apex_5" | "apex_6" | (string & {});
-
-/** The battle is over. */
-export interface WarOfCivilizationsBattleEndedEvent {
-  type: "battle_ended";
-  at: AnyWarOfCivilizationsAt;
-}
-
-/** A side has won. */
-export interface WarOfCivilizationsBattleResolvedEvent {
-  type: "battle_resolved";
-  winner: WarOfCivilizationsPrivateer;
-  sides: WarOfCivilizationsBattleResolvedEventSides;
-}
-
-/** what each side's strength is made of (WOC-BAT-07) */
-export type WarOfCivilizationsBattleResolvedEventSides = { [name: string]: {
-  /** the strength of the ships, of the pirate or of the privateer, less what cards take from it */
-  fleet: number;
-  /** the ammunition bid, or the dice of a pirate, with what cards add or take */
-  ammo: number;
-  /** what cards, abilities and a home base add */
-  bonus: number;
-  /** the sum */
-  total: number;
-} };
-
-/** Two sides meet. Nobody has bid. */
-export interface WarOfCivilizationsBattleStartedEvent {
-  type: "battle_started";
-  /** where the battle is */
-  at: AnyWarOfCivilizationsAt;
-  kind: WarOfCivilizationsKind;
-  /** the seat that attacks */
-  attacker: AnyWarOfCivilizationsSeat;
-  defender: WarOfCivilizationsDefender;
-  privateer: WarOfCivilizationsBattleStartedEventPrivateer;
-  from: WarOfCivilizationsBattleStartedEventFrom;
-  hostages: WarOfCivilizationsBattleStartedEventHostages;
-}
-
-/** where the attacking fleet came from, or null */
-export type WarOfCivilizationsBattleStartedEventFrom = AnyWarOfCivilizationsAt | null;
-
-/** the defender's ships there that do not fight, by kind */
-export type WarOfCivilizationsBattleStartedEventHostages = { [name: string]: number };
-
-/** the side that is the privateer itself, or null */
-export type WarOfCivilizationsBattleStartedEventPrivateer = WarOfCivilizationsPrivateer | null;
-
-/** Begin an active action (WOC-TRN-05). */
-export interface WarOfCivilizationsBegin {
-  type: "begin";
-  action: WarOfCivilizationsActionId;
-}
-
-/** Seal a bid, which is final. When all bids are in they are revealed (WOC-BAT-04, WOC-BAT-05, WOC-GEN-05). */
-export interface WarOfCivilizationsBid {
-  type: "bid";
-  /** ammunition bid */
-  ammo: number;
-  /** battle cards bid */
-  cards: WarOfCivilizationsCard[];
-}
-
-/** A side has bid. Only that side knows its bid (WOC-BAT-05). */
-export interface WarOfCivilizationsBidSealedEvent {
-  type: "bid_sealed";
-  seat: AnyWarOfCivilizationsSeat;
-  /** ammunition bid */
-  ammo: number | null;
-  /** battle cards bid */
-  cards: AnyWarOfCivilizationsCard[] | null;
-}
-
-/** All bids are open. */
-export interface WarOfCivilizationsBidsRevealedEvent {
-  type: "bids_revealed";
-  /** the bid of each side */
-  bids: { [name: string]: {
-    /** ammunition bid */
-    ammo: number;
-    /** battle cards bid */
-    cards: AnyWarOfCivilizationsCard[];
-  } };
-}
-
-/** The answer is given. The offers that the owner has made in its turn count again (WOC-RAN-04). */
-export interface WarOfCivilizationsBlockadeEndedEvent {
-  type: "blockade_ended";
-  at: AnyWarOfCivilizationsAt;
-  /** the answer, or that one of the two seats has left */
-  result: "hostages" | "ransom" | "fought" | "left" | (string & {});
-}
-
-/** A privateer that has arrived waits for an answer. The offers that its owner has made in the turn are kept with the blockade. */
-export interface WarOfCivilizationsBlockadeStartedEvent {
-  type: "blockade_started";
-  /** where the privateer is */
-  at: AnyWarOfCivilizationsAt;
-  /** the seat of the privateer */
-  owner: AnyWarOfCivilizationsSeat;
-  /** the seat that must answer */
-  occupant: AnyWarOfCivilizationsSeat;
-}
-
-/** The main part of the active action has begun. */
-export interface WarOfCivilizationsBonusClosedEvent {
-  type: "bonus_closed";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** Place a token. The first of an action is paid for, or free with a card (WOC-TEL-02, WOC-TRN-08, WOC-PWR-30). */
-export interface WarOfCivilizationsBuildTeleporter {
-  type: "build_teleporter";
-  /** the location of the token; null for one from the mat */
-  from: WarOfCivilizationsAt | null;
-  /** where it goes */
-  to: WarOfCivilizationsAt;
-}
-
-/**
- * Move a card to the hand and replace it at once. An empty deck is renewed from the discard pile (WOC-PWR-01, WOC-PWR-02, WOC-PWR-03,
- * WOC-PWR-07, WOC-TRN-08).
- */
-export interface WarOfCivilizationsBuyCard {
-  type: "buy_card";
-  card: WarOfCivilizationsCard;
-}
-
-/**
- * Place ships from the reserve on the board. The rest of a discount serves the next purchase (WOC-BUY-01, WOC-BUY-02, WOC-ABL-07,
- * WOC-PRV-11).
- */
-export interface WarOfCivilizationsBuyShips {
-  type: "buy_ships";
-  /** a kind of ship, or a privateer */
-  ship: "capital" | "destroyer" | "frigate" | "gunboat" | "privateer";
-  at: WarOfCivilizationsAt;
-  /** how many ships */
-  count: number;
-}
-
-/** a power card */
-export type WarOfCivilizationsCard = "powder_thief" | "hull_breaker" | "wet_powder" | "crosswind" | "war_drums" | "heavy_cannon" | "sea_wall" | "ramming_speed" | "double_shot" | "fog_bank" | "orderly_retreat" | "plunder" | "spare_powder" | "ocean_current" | "driftwood" | "arsenal" | "following_wind" | "fresh_orders" | "shipwright" | "engineers" | "spyglass";
-
-/** A card leaves the display for a hand. */
-export interface WarOfCivilizationsCardBoughtEvent {
-  type: "card_bought";
-  seat: AnyWarOfCivilizationsSeat;
-  card: AnyWarOfCivilizationsCard;
-}
-
-/** The top card of the deck joins the display. */
-export interface WarOfCivilizationsCardRevealedEvent {
-  type: "card_revealed";
-  card: AnyWarOfCivilizationsCard;
-}
-
-/** A card leaves a hand for the discard pile. */
-export interface WarOfCivilizationsCardSpentEvent {
-  type: "card_spent";
-  seat: AnyWarOfCivilizationsSeat;
-  card: AnyWarOfCivilizationsCard;
-  /** why the card leaves the hand */
-  reason: "played" | "bid" | "discarded" | (string & {});
-}
-
-/** A seat has entered the central continent. */
-export interface WarOfCivilizationsCentralEnteredEvent {
-  type: "central_entered";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** A legal choice in a match of War of Civilizations. */
-export interface WarOfCivilizationsChoice {
-  /** A complete legal action. Submit it as it is. With `choose`, it has the lowest counts. */
-  action: ShownWarOfCivilizationsAction | ShownTableAction;
-  choose?: WarChoiceChoose;
-  /** Only for actions of the table, such as `resign`. */
-  at_table?: true;
-}
-
-/** What you may do now in a match of War of Civilizations: in the game, and at the table. */
-export interface WarOfCivilizationsChoices {
-  match: MatchId;
-  game: "war_of_civilizations";
-  /** How many entries the match has. */
-  version: number;
-  seat: WarChoicesSeat;
-  to_act: ToAct;
-  /** Every legal choice: of your seat in the game, and at the table. */
-  choices: WarOfCivilizationsChoice[];
-}
-
-/**
- * Give the seat what its locations yield. Those with forecast tokens become barren (WOC-COL-01, WOC-COL-03, WOC-DIS-05, WOC-ABL-06,
- * WOC-TRN-10).
- */
-export interface WarOfCivilizationsCollect {
-  type: "collect";
-  /** islands with forecast tokens that are left out */
-  skip?: WarOfCivilizationsAt[];
-  /** what Squirrel's ability brings, by resource */
-  extra?: { [name: string]: number };
-}
-
-/**
- * In the phase `turn`: Convert resources, once into each in an action (WOC-CNV-01, WOC-CNV-03). In the phase `bids`: Exchange resources
- * one for one (WOC-CNV-01).
- */
-export interface WarOfCivilizationsConvert {
-  type: "convert";
-  /** the resource gained */
-  into: WarOfCivilizationsConverted;
-  /** what is paid, by resource */
-  pay: { [name: string]: number };
-}
-
-/** a resource */
-export type WarOfCivilizationsConverted = "oc" | "alwood" | "ammo";
-
-/** The tracker shows another number. */
-export interface WarOfCivilizationsCountdownSetEvent {
-  type: "countdown_set";
-  /** the number on the tracker */
-  value: number;
-}
-
-/** A mounted crystal goes to another seat's stock. */
-export interface WarOfCivilizationsCrystalCapturedEvent {
-  type: "crystal_captured";
-  /** the seat that gets it */
-  seat: AnyWarOfCivilizationsSeat;
-  /** the seat that had mounted it */
-  owner: AnyWarOfCivilizationsSeat;
-  at: AnyWarOfCivilizationsAt;
-}
-
-/** A mounted crystal comes back. */
-export interface WarOfCivilizationsCrystalDismountedEvent {
-  type: "crystal_dismounted";
-  seat: AnyWarOfCivilizationsSeat;
-  at: AnyWarOfCivilizationsAt;
-}
-
-/** A crystal goes from the stock on a location. */
-export interface WarOfCivilizationsCrystalMountedEvent {
-  type: "crystal_mounted";
-  seat: AnyWarOfCivilizationsSeat;
-  at: AnyWarOfCivilizationsAt;
-  /** the number of the round, from 1 */
-  round: number;
-}
-
-/** One of the crystal_use, or another. */
-export type WarOfCivilizationsCrystalUse = "mount" | "dismount" | (string & {});
-
-/** Crystals change hands. The crystal of a token is not counted anywhere else. */
-export interface WarOfCivilizationsCrystalsMovedEvent {
-  type: "crystals_moved";
-  /** who gives them */
-  from: AnyWarOfCivilizationsSeat | WarOfCivilizationsFrom;
-  /** who gets them */
-  to: AnyWarOfCivilizationsSeat | WarOfCivilizationsFrom;
-  /** how many crystals */
-  count: number;
-  /** why crystals change hands */
-  reason: "start" | "expedition" | "battle" | "upgrade" | "spoils" | "ransom" | "isle" | "isle_last" | (string & {});
-}
-
-/** The crystals of the Isle and of the supply are counted out. */
-export interface WarOfCivilizationsCrystalsPlacedEvent {
-  type: "crystals_placed";
-  /** how many are where */
-  crystals: { [name: string]: number };
-}
-
-/** The power cards in use are shuffled. */
-export interface WarOfCivilizationsDeckBuiltEvent {
-  type: "deck_built";
-  /** top card first; a view has the number of cards instead */
-  deck: AnyWarOfCivilizationsCard[] | number;
-}
-
-/** The discard pile has become the deck. */
-export interface WarOfCivilizationsDeckReshuffledEvent {
-  type: "deck_reshuffled";
-  /** top card first; a view has the number of cards instead */
-  deck: AnyWarOfCivilizationsCard[] | number;
-}
-
-/** the seat that defends, or the pirate, or another. */
-export type WarOfCivilizationsDefender = "fox" | "rhino" | "tiger" | "ape" | "squirrel" | "lion" | "pirate" | (string & {});
-
-/** Place the free ships and let the next seat follow. After the last one round 1 begins (WOC-SET-08, WOC-SET-11). */
-export interface WarOfCivilizationsDeploy {
-  type: "deploy";
-  at: WarOfCivilizationsAt;
-  /** the free ships that go there, by kind; the others go to the other island */
-  ships: { [name: string]: number };
-}
-
-/** The dice of a pirate are thrown. */
-export interface WarOfCivilizationsDiceRolledEvent {
-  type: "dice_rolled";
-  /** the pirate's dice */
-  dice: number[];
-}
-
-/** A disaster card is shown and goes back (WOC-DIS-01). The forecast of this action is done. */
-export interface WarOfCivilizationsDisasterDrawnEvent {
-  type: "disaster_drawn";
-  seat: AnyWarOfCivilizationsSeat;
-  /** a disaster card */
-  card: string;
-}
-
-/** Discard a card unused (WOC-PWR-05, WOC-TRN-11). */
-export interface WarOfCivilizationsDiscardCard {
-  type: "discard_card";
-  card: WarOfCivilizationsCard;
-}
-
-/** Part of the discount is used. */
-export interface WarOfCivilizationsDiscountUsedEvent {
-  type: "discount_used";
-  seat: AnyWarOfCivilizationsSeat;
-  /** what is left of it, in OC */
-  left: number;
-}
-
-/** Take a crystal back into the stock, free of charge (WOC-MNT-02). */
-export interface WarOfCivilizationsDismount {
-  type: "dismount";
-  at: WarOfCivilizationsAt;
-}
-
-/** End the active action (WOC-TRN-09, WOC-TRN-10). */
-export interface WarOfCivilizationsEndAction {
-  type: "end_action";
-}
-
-/** End the turn (WOC-TRN-01, WOC-TRN-09). */
-export interface WarOfCivilizationsEndTurn {
-  type: "end_turn";
-}
-
-/** Entries of a match of War of Civilizations, oldest first. */
-export interface WarOfCivilizationsEntries {
-  match: MatchId;
-  game: "war_of_civilizations";
-  viewer: Viewer;
-  /** The entries come after this version. */
-  after: number;
-  version: WarEntriesVersion;
-  /** The entries, oldest first. */
-  entries: WarOfCivilizationsEntry[];
-  players: PlayerNames;
-}
-
-/** An accepted action of War of Civilizations with the events that followed, as its viewer may see it. */
-export type WarOfCivilizationsEntry = EntryBase & {
-  /** The accepted action. Only its `type` if the viewer may not know the rest. */
-  action: ShownWarOfCivilizationsAction | WarOfCivilizationsRedacted | AcceptedTableAction;
-  /** What followed from the action, in order. */
-  events: WarOfCivilizationsEvent[];
-};
-
-/** An event of War of Civilizations, as its viewer may see it. */
-export type WarOfCivilizationsEvent = WarOfCivilizationsGameEvent | TableEvent;
-
-/** One of the expedition, or another. */
-export type WarOfCivilizationsExpedition = "expedition_1" | "expedition_2" | "expedition_3" | "expedition_4" | "expedition_5" | "expedition_6" | (string & {});
-
-/** A token leaves the match. */
-export interface WarOfCivilizationsExpeditionRecoveredEvent {
-  type: "expedition_recovered";
-  seat: AnyWarOfCivilizationsSeat;
-  apex: WarOfCivilizationsAttached;
-  /** a lost expedition */
-  expedition: WarOfCivilizationsExpedition;
-}
-
-/** A seat knows the token on an apex island. */
-export interface WarOfCivilizationsExpeditionSeenEvent {
-  type: "expedition_seen";
-  seat: AnyWarOfCivilizationsSeat;
-  apex: WarOfCivilizationsAttached;
-  /** a lost expedition */
-  expedition: WarOfCivilizationsExpedition | null;
-}
-
-/** Tokens are on other islands. The seats that knew them know them there. */
-export interface WarOfCivilizationsExpeditionsRotatedEvent {
-  type: "expeditions_rotated";
-  /** from each island, the island that its token goes to */
-  moves: { [name: string]: WarOfCivilizationsAttached };
-}
-
-/**
- * In the phase `turn`: Fight the privateer with ships that are brought in. The privateer attacks, and hostages do not fight (WOC-PRV-08,
- * WOC-PRV-09, WOC-PRV-10). In the phase `pirate`: Attack the pirate (WOC-PIR-01, WOC-PIR-02). In the phase `blockade`: Fight the privateer
- * with the ships on the island. The privateer attacks (WOC-PRV-06, WOC-PRV-08, WOC-PRV-09).
- */
-export interface WarOfCivilizationsFight {
-  type: "fight";
-  at: WarOfCivilizationsAt;
-}
-
-/** The round begins with this seat (WOC-RND-12). */
-export interface WarOfCivilizationsFirstSeatSetEvent {
-  type: "first_seat_set";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/**
- * Draw a disaster card from all of them. It names an island of the seat's continent, or takes a token off every island. Barren islands
- * stay as they are (WOC-DIS-01, WOC-DIS-02, WOC-DIS-03, WOC-DIS-10, WOC-TRN-07, WOC-SET-10, WOC-CMP-08).
- */
-export interface WarOfCivilizationsForecast {
-  type: "forecast";
-}
-
-/** the supply, the Isle, or the token of a lost expedition, or another. */
-export type WarOfCivilizationsFrom = "supply" | "isle" | "expedition" | (string & {});
-
-/** An event of War of Civilizations, as its viewer may see it. */
-export type WarOfCivilizationsGameEvent = WarOfCivilizationsMapLaidEvent | WarOfCivilizationsTokensPlacedEvent | WarOfCivilizationsPiratesPlacedEvent | WarOfCivilizationsCrystalsPlacedEvent | WarOfCivilizationsDeckBuiltEvent | WarOfCivilizationsMatchPreparedEvent | WarOfCivilizationsMatchRestoredEvent | WarOfCivilizationsMatchStartedEvent | WarOfCivilizationsRoundStartedEvent | WarOfCivilizationsTurnStartedEvent | WarOfCivilizationsPhaseChangedEvent | WarOfCivilizationsTurnEndedEvent | WarOfCivilizationsRoundEndedEvent | WarOfCivilizationsSeatWithdrawnEvent | WarOfCivilizationsMatchEndedEvent | WarOfCivilizationsFirstSeatSetEvent | WarOfCivilizationsActionBegunEvent | WarOfCivilizationsActionEndedEvent | WarOfCivilizationsBonusClosedEvent | WarOfCivilizationsResourcesChangedEvent | WarOfCivilizationsAmmoChangedEvent | WarOfCivilizationsCrystalsMovedEvent | WarOfCivilizationsCrystalCapturedEvent | WarOfCivilizationsCardSpentEvent | WarOfCivilizationsShipsPlacedEvent | WarOfCivilizationsShipsMovedEvent | WarOfCivilizationsShipsRemovedEvent | WarOfCivilizationsTeleporterLostEvent | WarOfCivilizationsTeleporterWithheldEvent | WarOfCivilizationsIsleTakenEvent | WarOfCivilizationsIsleLostEvent | WarOfCivilizationsCountdownSetEvent | WarOfCivilizationsDiscountUsedEvent | WarOfCivilizationsCardBoughtEvent | WarOfCivilizationsCardRevealedEvent | WarOfCivilizationsDeckReshuffledEvent | WarOfCivilizationsDisasterDrawnEvent | WarOfCivilizationsIslandLaidWasteEvent | WarOfCivilizationsIslandMarkedEvent | WarOfCivilizationsStepMadeEvent | WarOfCivilizationsTrailFixedEvent | WarOfCivilizationsShipsRedistributedEvent | WarOfCivilizationsTeleporterPlacedEvent | WarOfCivilizationsGrantUsedEvent | WarOfCivilizationsCentralEnteredEvent | WarOfCivilizationsResourceConvertedEvent | WarOfCivilizationsCrystalMountedEvent | WarOfCivilizationsCrystalDismountedEvent | WarOfCivilizationsAbilityUpgradedEvent | WarOfCivilizationsStepsGrantedEvent | WarOfCivilizationsActionsGrantedEvent | WarOfCivilizationsTeleporterGrantedEvent | WarOfCivilizationsExpeditionSeenEvent | WarOfCivilizationsExpeditionRecoveredEvent | WarOfCivilizationsExpeditionsRotatedEvent | WarOfCivilizationsPirateRemovedEvent | WarOfCivilizationsPrivateerMovedEvent | WarOfCivilizationsBattleStartedEvent | WarOfCivilizationsAbilityUsedEvent | WarOfCivilizationsBidSealedEvent | WarOfCivilizationsDiceRolledEvent | WarOfCivilizationsBidsRevealedEvent | WarOfCivilizationsBattleResolvedEvent | WarOfCivilizationsRetreatOrderedEvent | WarOfCivilizationsBattleEndedEvent | WarOfCivilizationsSeatEliminatedEvent | WarOfCivilizationsPrivateerSentEvent | WarOfCivilizationsBlockadeStartedEvent | WarOfCivilizationsBlockadeEndedEvent | WarOfCivilizationsRansomOfferedEvent | WarOfCivilizationsRansomLapsedEvent | WarOfCivilizationsRansomAnsweredEvent | WarOfCivilizationsIsleRoundHeldEvent;
-
-/** The free teleporter bonus is used. */
-export interface WarOfCivilizationsGrantUsedEvent {
-  type: "grant_used";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** What a level would play in a practice match of War of Civilizations. */
-export type WarOfCivilizationsHint = HintBase & {
-  game: "war_of_civilizations";
-  /** What the level would play. */
-  action: ShownWarOfCivilizationsAction;
-  /** The actions that it compared, best first; empty for a level that does not search. */
-  options: (HintOptionBase & {
-    /** The action. */
-    action: ShownWarOfCivilizationsAction;
-  })[];
-};
-
-/** Make the pirate the seat's privateer on its home base, and explore the island (WOC-PIR-04, WOC-PIR-05). */
-export interface WarOfCivilizationsHirePirate {
-  type: "hire_pirate";
-}
-
-/** An island is barren, and noted for this turn (WOC-DIS-08). */
-export interface WarOfCivilizationsIslandLaidWasteEvent {
-  type: "island_laid_waste";
-  at: AnyWarOfCivilizationsAt;
-}
-
-/** An island has other forecast tokens, or is no longer marked. */
-export interface WarOfCivilizationsIslandMarkedEvent {
-  type: "island_marked";
-  at: AnyWarOfCivilizationsAt;
-  /** forecast tokens on the island; null for none */
-  mark: number | null;
-}
-
-/** The Isle has no holder. */
-export interface WarOfCivilizationsIsleLostEvent {
-  type: "isle_lost";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** The holder has held the Isle for one more full round. */
-export interface WarOfCivilizationsIsleRoundHeldEvent {
-  type: "isle_round_held";
-  seat: AnyWarOfCivilizationsSeat;
-  /** full rounds for which it was held */
-  full_rounds: number;
-}
-
-/** The Isle has a holder, and the round is noted (WOC-ISL-02). */
-export interface WarOfCivilizationsIsleTakenEvent {
-  type: "isle_taken";
-  seat: AnyWarOfCivilizationsSeat;
-  /** the number of the round, from 1 */
-  round: number;
-}
-
-/** who fights, or another. */
-export type WarOfCivilizationsKind = "fleet" | "pirate" | "privateer" | (string & {});
-
-/** The apex islands next to the north islands and the covered ones are fixed. */
-export interface WarOfCivilizationsMapLaidEvent {
-  type: "map_laid";
-  attached: WarOfCivilizationsMapLaidEventAttached;
-  /** apex islands that are not in play */
-  covered: WarOfCivilizationsAttached[];
-}
-
-/** the apex island next to each north island */
-export type WarOfCivilizationsMapLaidEventAttached = { [name: string]: WarOfCivilizationsAttached };
-
-/** The match is over and has an outcome. Nothing waits any more. */
-export interface WarOfCivilizationsMatchEndedEvent {
-  type: "match_ended";
-  /** one seat, or those that share the victory; none if the match does not count */
-  winners: AnyWarOfCivilizationsSeat[];
-  reason: WarOfCivilizationsReason;
-  scores: WarOfCivilizationsMatchEndedEventScores;
-}
-
-/** points by seat; empty after a draw or a match that does not count */
-export type WarOfCivilizationsMatchEndedEventScores = { [name: string]: number };
-
-/** The state is the first document of the match. */
-export interface WarOfCivilizationsMatchPreparedEvent {
-  type: "match_prepared";
-  /** The first document of the match, as its viewer may see it. */
-  document: WarOfCivilizationsView;
-}
-
-/** The state is the document of an earlier version again. */
-export interface WarOfCivilizationsMatchRestoredEvent {
-  type: "match_restored";
-  /** the version of the match whose document this is */
-  version: number;
-  /** The document of the earlier version, as its viewer may see it. */
-  document: WarOfCivilizationsView;
-  memory: WarMatchRestoredEventMemory;
-}
-
-/** Play begins. The seats are in turn order. */
-export interface WarOfCivilizationsMatchStartedEvent {
-  type: "match_started";
-  /** in turn order */
-  seats: AnyWarOfCivilizationsSeat[];
-}
-
-/** Mount a crystal. From now on it cannot be spent (WOC-MNT-01, WOC-MNT-05). */
-export interface WarOfCivilizationsMount {
-  type: "mount";
-  at: WarOfCivilizationsAt;
-}
-
-/**
- * Make a step with ships. On arrival the entry comes first, then an opponent, then the prize (WOC-MOV-01, WOC-MOV-03, WOC-MOV-05,
- * WOC-MOV-06, WOC-MOV-07, WOC-ABL-03, WOC-PWR-27, WOC-PIR-01, WOC-PRV-07, WOC-PRV-12, WOC-TEL-10).
- */
-export interface WarOfCivilizationsMove {
-  type: "move";
-  /** where it comes from */
-  from: WarOfCivilizationsAt;
-  /** where it goes */
-  to: WarOfCivilizationsAt;
-  ships: WarOfCivilizationsMoveShips;
-}
-
-/**
- * Send a privateer home, or to block an island, where the opponent must answer (WOC-PRV-01, WOC-PRV-02, WOC-PRV-04, WOC-PRV-05,
- * WOC-PRV-06, WOC-RAN-04, WOC-TRN-10).
- */
-export interface WarOfCivilizationsMovePrivateer {
-  type: "move_privateer";
-  to: WarOfCivilizationsAt;
-}
-
-/** the ships that go, by kind */
-export type WarOfCivilizationsMoveShips = { [name: string]: number };
-
-/** A new match of War of Civilizations. */
-export interface WarOfCivilizationsNewMatch {
-  game: "war_of_civilizations";
-  /** Who takes which seat, in any order. */
-  seats: {
-    /** Who takes fox. */
-    fox?: SeatTaker;
-    /** Who takes rhino. */
-    rhino?: SeatTaker;
-    /** Who takes tiger. */
-    tiger?: SeatTaker;
-    /** Who takes ape. */
-    ape?: SeatTaker;
-    /** Who takes squirrel. */
-    squirrel?: SeatTaker;
-    /** Who takes lion. */
-    lion?: SeatTaker;
-  };
-  /** The options. Missing options have their defaults. */
-  options?: WarOfCivilizationsOptions;
-  profile?: HouseProfile;
-  /** Each seat of the match once, in turn order. */
-  order?: WarOfCivilizationsSeat[];
-  /** Whether open seats need a code. The answer has the code. */
-  code?: boolean;
-  /** The clock of each seat. Default: 3 `days` if several people may play, else none. */
-  clock?: ClockRequest;
-  time_out?: TimeOutRequest;
-  /** What spectators see before the match is over. Default: all. */
-  spectators?: Spectators;
-  dispute_days?: ForkDisputeDays;
-}
-
-/** Ask the privateer's owner. A note binds nobody (WOC-RAN-01, WOC-RAN-02). */
-export interface WarOfCivilizationsOfferRansom {
-  type: "offer_ransom";
-  at: WarOfCivilizationsAt;
-  /** what the seat would pay, by kind */
-  offer: { [name: string]: number };
-  /** free text for the other seat; it binds nobody */
-  note?: string;
-}
-
-/** the level at which abilities begin (WOC-SET-06) */
-export type WarOfCivilizationsOptionAbilityLevel = number;
-
-/** whether the loser of a battle loses all its tokens (WOC-TEL-09) */
-export type WarOfCivilizationsOptionAllTokensLost = boolean;
-
-/** whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07) */
-export type WarOfCivilizationsOptionArrivalCounts = boolean;
-
-/** whether disasters are forecast (WOC-DIS) */
-export type WarOfCivilizationsOptionDisasters = boolean;
-
-/** whether each round begins with the seat after the one that began the round before (WOC-RND-12) */
-export type WarOfCivilizationsOptionFirstSeatRotates = boolean;
-
-/** whether a seat's ammunition is for it alone to see (WOC-GEN-05) */
-export type WarOfCivilizationsOptionHiddenAmmo = boolean;
-
-/** whether pirates and privateers are in play (WOC-PIR, WOC-PRV) */
-export type WarOfCivilizationsOptionPirates = boolean;
-
-/** whether privateers go only where their seat has a token (WOC-PRV-02) */
-export type WarOfCivilizationsOptionPrivateerByToken = boolean;
-
-/** the round after which the match ends at the latest (WOC-RND-10) */
-export type WarOfCivilizationsOptionRoundLimit = number;
-
-/** the options of a match of War of Civilizations */
-export interface WarOfCivilizationsOptions {
-  pirates?: WarOfCivilizationsOptionPirates;
-  disasters?: WarOfCivilizationsOptionDisasters;
-  round_limit?: WarOfCivilizationsOptionRoundLimit;
-  arrival_counts?: WarOfCivilizationsOptionArrivalCounts;
-  first_seat_rotates?: WarOfCivilizationsOptionFirstSeatRotates;
-  ability_level?: WarOfCivilizationsOptionAbilityLevel;
-  hidden_ammo?: WarOfCivilizationsOptionHiddenAmmo;
-  privateer_by_token?: WarOfCivilizationsOptionPrivateerByToken;
-  all_tokens_lost?: WarOfCivilizationsOptionAllTokensLost;
-}
-
-/** the kind of decision that is due, or another. */
-export type WarOfCivilizationsPhase = "setup" | "deploy" | "turn" | "pirate" | "blockade" | "ransom" | "reinforce" | "bids" | "retreat" | "round_end" | "over" | (string & {});
-
-/** Another decision is due, or another actor decides. */
-export interface WarOfCivilizationsPhaseChangedEvent {
-  type: "phase_changed";
-  phase: WarOfCivilizationsPhase;
-  active: WarOfCivilizationsPhaseChangedEventActive;
-  /** who must decide now */
-  to_act: WarOfCivilizationsToAct[];
-}
-
-/** the seat whose turn it is, or null */
-export type WarOfCivilizationsPhaseChangedEventActive = AnyWarOfCivilizationsSeat | null;
-
-/** A pirate has left its island. */
-export interface WarOfCivilizationsPirateRemovedEvent {
-  type: "pirate_removed";
-  apex: WarOfCivilizationsAttached;
-  /** why the pirate leaves */
-  reason: "defeated" | "hired" | (string & {});
-}
-
-/** A pirate is on each of these apex islands. */
-export interface WarOfCivilizationsPiratesPlacedEvent {
-  type: "pirates_placed";
-  /** the islands with a pirate */
-  at: WarOfCivilizationsAttached[];
-}
-
-/** Use a card once and discard it (WOC-PWR-04, WOC-TRN-11). */
-export interface WarOfCivilizationsPlayCard {
-  type: "play_card";
-  card: WarOfCivilizationsCard;
-  at?: WarOfCivilizationsAt;
-}
-
-/** What followed from your actions in a match of War of Civilizations. */
-export type WarOfCivilizationsPlayed = PlayedBase & {
-  game: "war_of_civilizations";
-  /** One entry for each action, as your seat may see it. */
-  entries: WarOfCivilizationsEntry[];
-  /** What you may do next. */
-  choices: WarOfCivilizationsChoice[];
-};
-
-/** the side that has won, or another. */
-export type WarOfCivilizationsPrivateer = "attacker" | "defender" | (string & {});
-
-/** A privateer is on another location, or in the reserve. */
-export interface WarOfCivilizationsPrivateerMovedEvent {
-  type: "privateer_moved";
-  seat: AnyWarOfCivilizationsSeat;
-  /** a location, or the reserve */
-  to: AnyWarOfCivilizationsAt | "reserve";
-}
-
-/** A seat has moved its privateer, once in this turn. */
-export interface WarOfCivilizationsPrivateerSentEvent {
-  type: "privateer_sent";
-  seat: AnyWarOfCivilizationsSeat;
-  to: AnyWarOfCivilizationsAt;
-}
-
-/** The offer is accepted or not. */
-export interface WarOfCivilizationsRansomAnsweredEvent {
-  type: "ransom_answered";
-  seat: AnyWarOfCivilizationsSeat;
-  /** whether the offer was accepted */
-  accepted: boolean;
-  /** free text for the other seat, or null; it binds nobody */
-  note: string | null;
-}
-
-/** There is nobody any more to make the offer, or to answer it. */
-export interface WarOfCivilizationsRansomLapsedEvent {
-  type: "ransom_lapsed";
-  at: AnyWarOfCivilizationsAt;
-}
-
-/** A seat has made one more offer. */
-export interface WarOfCivilizationsRansomOfferedEvent {
-  type: "ransom_offered";
-  /** the seat that offers */
-  from: AnyWarOfCivilizationsSeat;
-  /** the privateer's owner, who must answer */
-  to: AnyWarOfCivilizationsSeat;
-  /** where the privateer is */
-  at: AnyWarOfCivilizationsAt;
-  offer: WarOfCivilizationsRansomOfferedEventOffer;
-  /** free text for the other seat, or null; it binds nobody */
-  note: string | null;
-}
-
-/** what the seat that is blocked would pay */
-export type WarOfCivilizationsRansomOfferedEventOffer = { [name: string]: number };
-
-/** Let both sides bid. No more ships come (WOC-BAT-03). */
-export interface WarOfCivilizationsReady {
-  type: "ready";
-}
-
-/** why the match is over, or another. */
-export type WarOfCivilizationsReason = "isle_held" | "crystals" | "round_limit" | "last_survivor" | "resigned" | "forfeited" | "draw" | "void" | "ruling" | (string & {});
-
-/** why the stock changes, or another. */
-export type WarOfCivilizationsReasonId = "start" | "collect" | "convert" | "card" | "plunder" | "spoils" | "ransom" | "rebuild" | "buy_card" | "buy_ships" | "teleporter" | "mount" | "expedition" | "bid" | "hire" | "upkeep" | (string & {});
-
-/** Make a barren island as it was before (WOC-DIS-08). */
-export interface WarOfCivilizationsRebuild {
-  type: "rebuild";
-  at: WarOfCivilizationsAt;
-}
-
-/** An action as viewers other than its seat may see it. */
-export interface WarOfCivilizationsRedacted {
-  /** All of it that is shown. */
-  type: "collect" | "buy_card" | "move" | "convert" | "play_card" | "answer_ransom" | "bid" | (string & {});
-}
-
-/**
- * In the phase `turn`: Move ships to another location of the trail, which is fixed from now on. The capital ship may move as well
- * (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-05, WOC-RED-06, WOC-MOV-06, WOC-ISL-02, WOC-ISL-04). In the phase `reinforce`: Bring ships
- * into the battle (WOC-BAT-02, WOC-BAT-03, WOC-ISL-03, WOC-ISL-04).
- */
-export interface WarOfCivilizationsRedistribute {
-  type: "redistribute";
-  /** where it comes from */
-  from: WarOfCivilizationsAt;
-  /** where it goes */
-  to: WarOfCivilizationsAt;
-  ships: WarOfCivilizationsMoveShips;
-}
-
-/** Why War of Civilizations refuses, or another. */
-export type WarOfCivilizationsRefusalCode = "match_over" | "bad_action" | "not_your_turn" | "wrong_phase" | "bad_options" | "option_off" | "no_action" | "action_under_way" | "no_actions_left" | "bonus_closed" | "forecast_first" | "already_done" | "bad_choice" | "nothing_to_collect" | "not_barren" | "not_your_continent" | "enemy_there" | "card_not_there" | "card_limit" | "hand_full" | "wrong_moment" | "reserve_empty" | "not_controlled" | "isle_closed" | "capacity_full" | "cannot_pay" | "no_teleporter" | "not_dockable" | "already_there" | "no_ships" | "no_steps" | "not_adjacent" | "already_controlled" | "blocked" | "capital_first" | "not_connected" | "no_crystal" | "mount_or_dismount" | "too_soon" | "max_level" | "no_ability" | "no_privateer" | "privateer_limit" | "capital_there" | "no_target" | "offer_limit" | (string & {});
-
-/** The seat has converted into a resource in this action. */
-export interface WarOfCivilizationsResourceConvertedEvent {
-  type: "resource_converted";
-  seat: AnyWarOfCivilizationsSeat;
-  into: AnyWarOfCivilizationsConverted;
-}
-
-/** A seat has more or less of something. */
-export interface WarOfCivilizationsResourcesChangedEvent {
-  type: "resources_changed";
-  seat: AnyWarOfCivilizationsSeat;
-  /** what is added, or taken where negative */
-  changes: { [name: string]: number };
-  reason: WarOfCivilizationsReasonId;
-}
-
-/** Send the chosen ships home and the others to the reserve (WOC-RET-01, WOC-RET-02). */
-export interface WarOfCivilizationsRetreat {
-  type: "retreat";
-  /** the ships that go home, by kind */
-  ships: { [name: string]: number };
-}
-
-/** The loser must choose which ships go home. */
-export interface WarOfCivilizationsRetreatOrderedEvent {
-  type: "retreat_ordered";
-  seat: AnyWarOfCivilizationsSeat;
-  /** how many ships go home */
-  count: number;
-}
-
-/** Every seat has had its turn. The system must act. */
-export interface WarOfCivilizationsRoundEndedEvent {
-  type: "round_ended";
-  /** the number of the round, from 1 */
-  round: number;
-}
-
-/** The round has this number. */
-export interface WarOfCivilizationsRoundStartedEvent {
-  type: "round_started";
-  /** the number of the round, from 1 */
-  round: number;
-}
-
-/** a seat, named after its clan */
-export type WarOfCivilizationsSeat = "fox" | "rhino" | "tiger" | "ape" | "squirrel" | "lion";
-
-/** A seat is out. Its pieces leave the board, and its cards go to the discard pile (WOC-ELM-03). */
-export interface WarOfCivilizationsSeatEliminatedEvent {
-  type: "seat_eliminated";
-  seat: AnyWarOfCivilizationsSeat;
-  /** the seat that has eliminated it */
-  by: AnyWarOfCivilizationsSeat;
-}
-
-/**
- * A seat has left the match. It does not act again and does not win. Its pieces and goods leave the match, its cards go to the discard
- * pile, its crystals, mounted ones too, to the supply.
- */
-export interface WarOfCivilizationsSeatWithdrawnEvent {
-  type: "seat_withdrawn";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** a kind of ship */
-export type WarOfCivilizationsShip = "capital" | "destroyer" | "frigate" | "gunboat";
-
-/** Ships are somewhere else. */
-export interface WarOfCivilizationsShipsMovedEvent {
-  type: "ships_moved";
-  seat: AnyWarOfCivilizationsSeat;
-  /** where it comes from */
-  from: AnyWarOfCivilizationsAt;
-  /** where it goes */
-  to: AnyWarOfCivilizationsAt;
-  /** ships by kind */
-  ships: { [name: string]: number };
-  /** why the ships move */
-  reason: "reinforce" | "turned_back" | "retreat" | "upkeep" | "disaster" | (string & {});
-}
-
-/** Ships come on the board. */
-export interface WarOfCivilizationsShipsPlacedEvent {
-  type: "ships_placed";
-  seat: AnyWarOfCivilizationsSeat;
-  at: AnyWarOfCivilizationsAt;
-  /** ships by kind */
-  ships: { [name: string]: number };
-  /** why the ships come */
-  reason: "start" | "deploy" | "buy" | "card" | (string & {});
-}
-
-/** Ships are elsewhere on their trail, and do not move again in this action. */
-export interface WarOfCivilizationsShipsRedistributedEvent {
-  type: "ships_redistributed";
-  seat: AnyWarOfCivilizationsSeat;
-  /** where it comes from */
-  from: AnyWarOfCivilizationsAt;
-  /** where it goes */
-  to: AnyWarOfCivilizationsAt;
-  /** ships by kind */
-  ships: { [name: string]: number };
-}
-
-/** Ships go to the reserve. */
-export interface WarOfCivilizationsShipsRemovedEvent {
-  type: "ships_removed";
-  seat: AnyWarOfCivilizationsSeat;
-  at: AnyWarOfCivilizationsAt;
-  /** ships by kind */
-  ships: { [name: string]: number };
-  /** why the ships leave the board */
-  reason: "defeat" | "ability" | "disaster" | "upkeep" | (string & {});
-}
-
-/** A match of War of Civilizations at a version, as its viewer may see it. */
-export type WarOfCivilizationsState = StateBase & {
-  game: "war_of_civilizations";
-  /** The state document as the viewer may see it. */
-  view: WarOfCivilizationsView;
-};
-
-/**
- * Ships have made a step of a Move. The first step uses the steps that cards have granted. Those of a card that is played later in the
- * Move are left for the next Move (WOC-PWR-27).
- */
-export interface WarOfCivilizationsStepMadeEvent {
-  type: "step_made";
-  seat: AnyWarOfCivilizationsSeat;
-  /** where it comes from */
-  from: AnyWarOfCivilizationsAt;
-  /** where it goes */
-  to: AnyWarOfCivilizationsAt;
-  /** ships by kind */
-  ships: { [name: string]: number };
-  /** steps that the Move may still make */
-  steps_left: number;
-}
-
-/** The next Move may go further. */
-export interface WarOfCivilizationsStepsGrantedEvent {
-  type: "steps_granted";
-  seat: AnyWarOfCivilizationsSeat;
-  /** how many steps */
-  count: number;
-}
-
-/** The next teleporter bonus is free. */
-export interface WarOfCivilizationsTeleporterGrantedEvent {
-  type: "teleporter_granted";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** A token goes back to its mat. */
-export interface WarOfCivilizationsTeleporterLostEvent {
-  type: "teleporter_lost";
-  seat: AnyWarOfCivilizationsSeat;
-  at: AnyWarOfCivilizationsAt;
-  /** why the token is lost */
-  reason: "battle" | "disaster" | (string & {});
-}
-
-/** A token is placed, from the mat or from another location, and noted for this action. */
-export interface WarOfCivilizationsTeleporterPlacedEvent {
-  type: "teleporter_placed";
-  seat: AnyWarOfCivilizationsSeat;
-  /** the location of the token; null for one from the mat */
-  from: AnyWarOfCivilizationsAt | null;
-  /** where it goes */
-  to: AnyWarOfCivilizationsAt;
-}
-
-/** The active seat cannot place a lost token again in this turn. */
-export interface WarOfCivilizationsTeleporterWithheldEvent {
-  type: "teleporter_withheld";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** a seat, or the system, or another. */
-export type WarOfCivilizationsToAct = "fox" | "rhino" | "tiger" | "ape" | "squirrel" | "lion" | "system" | (string & {});
-
-/** A lost expedition is on each of these apex islands, with a crystal. */
-export interface WarOfCivilizationsTokensPlacedEvent {
-  type: "tokens_placed";
-  /** the token of each island; null for a viewer who may not know it */
-  tokens: { [name: string]: WarOfCivilizationsExpedition | null };
-}
-
-/** The rest of this Redistribute goes along one trail. */
-export interface WarOfCivilizationsTrailFixedEvent {
-  type: "trail_fixed";
-  seat: AnyWarOfCivilizationsSeat;
-  /** the locations of the trail, in map order */
-  trail: AnyWarOfCivilizationsAt[];
-}
-
-/** What your actions would lead to in a match of War of Civilizations. */
-export type WarOfCivilizationsTried = TriedBase & {
-  game: "war_of_civilizations";
-  /** The state document after the actions, as your seat would see it. */
-  view: WarOfCivilizationsView;
-  /** What you could do next in the game. */
-  choices: WarOfCivilizationsChoice[];
-};
-
-/** The turn is over. What follows says who acts next. There is no turn record between turns. */
-export interface WarOfCivilizationsTurnEndedEvent {
-  type: "turn_ended";
-  seat: AnyWarOfCivilizationsSeat;
-}
-
-/** The seat is active and decides in this phase. The turn record is blank, and no offer was made. */
-export interface WarOfCivilizationsTurnStartedEvent {
-  type: "turn_started";
-  seat: AnyWarOfCivilizationsSeat;
-  phase: WarOfCivilizationsPhase;
-}
-
-/** Return a crystal to the supply and raise the ability by a level. What was fixed before does not change (WOC-ABL-01, WOC-LIM-02). */
-export interface WarOfCivilizationsUpgradeAbility {
-  type: "upgrade_ability";
-}
-
-/** Send a ship of the opponent to its reserve (WOC-ABL-02). */
-export interface WarOfCivilizationsUseAbility {
-  type: "use_ability";
-  at: WarOfCivilizationsAt;
-  ship: WarOfCivilizationsShip;
-}
-
-/** the state of a match of War of Civilizations */
-export interface WarOfCivilizationsView {
-  /** the game */
-  game: "war_of_civilizations";
-  options: WarOfCivilizationsViewOptions;
-  /** in turn order, once the match has started */
-  seats: AnyWarOfCivilizationsSeat[];
-  /** the number of the round, from 1 */
-  round: number;
-  phase: WarOfCivilizationsPhase;
-  active: WarOfCivilizationsPhaseChangedEventActive;
-  /** who must decide now */
-  to_act: WarOfCivilizationsToAct[];
-  /** who won, and why; null while the match goes on */
-  outcome: {
-    /** one seat, or those that share the victory; none if the match does not count */
-    winners: AnyWarOfCivilizationsSeat[];
-    reason: WarOfCivilizationsReason;
-    scores: WarOfCivilizationsMatchEndedEventScores;
-  } | null;
-  /** the seat with which the round began, where the first seat rotates */
-  first?: AnyWarOfCivilizationsSeat;
-  /** what each seat has */
-  players: { [name: string]: {
-    /** OC, the money in stock */
-    oc: number;
-    /** AlWood in stock */
-    alwood: number;
-    /** ammunition in stock; null where others may not see it */
-    ammo: number | null;
-    /** crystals in stock, without those that are mounted */
-    crystals: number;
-    /** the level of the clan's ability */
-    ability: number;
-    /** oldest first */
-    cards: AnyWarOfCivilizationsCard[];
-    /** all ships on the board by location, hostages included */
-    fleets: { [name: string]: { [name: string]: number } };
-    /** in order of placing */
-    teleporters: AnyWarOfCivilizationsAt[];
-    /** the round in which a crystal was mounted */
-    mounted: { [name: string]: number };
-    /** whether the seat has entered the central continent (WOC-MOV-03) */
-    entered_central: boolean;
-    /** where the seat's privateer is; null if it has none */
-    privateer: AnyWarOfCivilizationsAt | "reserve" | null;
-    /** whether the seat is out */
-    eliminated: boolean;
-  } };
-  attached: WarOfCivilizationsMapLaidEventAttached;
-  /** apex islands that are not in play */
-  covered: WarOfCivilizationsAttached[];
-  /** all six apex islands */
-  apex: { [name: string]: {
-    /** whether the lost expedition is gone; else its token lies there, with a crystal */
-    explored: boolean;
-    /** the token there; null if there is none or the viewer may not know it */
-    expedition: WarOfCivilizationsExpedition | null;
-    /** seats that have looked at the token */
-    known_to: AnyWarOfCivilizationsSeat[];
-    /** whether a pirate is there */
-    pirate: boolean;
-  } };
-  /** who holds the Isle, and for how long */
-  isle: {
-    /** the seat that holds the Isle, or null */
-    holder: AnyWarOfCivilizationsSeat | null;
-    /** the round in which it took the Isle, or null */
-    since: number | null;
-    /** full rounds for which it was held */
-    full_rounds: number;
-  };
-  /** those that no seat has */
-  crystals: { [name: string]: number };
-  /** the number on the tracker; null before it is set */
-  countdown: number | null;
-  /** the power cards that no seat has */
-  power: {
-    /** oldest first */
-    display: AnyWarOfCivilizationsCard[];
-    /** top card first; a view has the number of cards instead */
-    deck: AnyWarOfCivilizationsCard[] | number;
-    /** oldest first */
-    discard: AnyWarOfCivilizationsCard[];
-  };
-  /** forecast tokens of islands, or barren */
-  marks: { [name: string]: number | "barren" };
-  /** the record of the active seat's turn so far */
-  turn: {
-    /** active actions begun this turn */
-    actions_used: number;
-    /** active actions that cards have granted this turn */
-    extra_actions: number;
-    /** the active action under way, or null */
-    action: AnyWarOfCivilizationsActionId | null;
-    /** whether bonus steps of the action are still allowed */
-    bonus_open: boolean;
-    /** power cards bought this turn */
-    cards_bought: number;
-    /** whether crystals were mounted or dismounted this turn; null for neither */
-    crystal_use: WarOfCivilizationsCrystalUse | null;
-    /** where tokens were placed in this action */
-    teleporter_to: AnyWarOfCivilizationsAt[];
-    /** whether the next teleporter bonus is free */
-    free_teleporter: boolean;
-    /** steps from cards for the next Move */
-    extra_steps: number;
-    /** the last step of this Move, or null */
-    mover: {
-      /** where the ships came from */
-      from: AnyWarOfCivilizationsAt;
-      /** where the ships are */
-      at: AnyWarOfCivilizationsAt;
-      /** ships by kind */
-      ships: { [name: string]: number };
-      /** steps that the Move may still make */
-      steps_left: number;
-    } | null;
-    /** the trail of this Redistribute, in map order; null as long as it is open */
-    trail: AnyWarOfCivilizationsAt[] | null;
-    /** ships that have moved in this Redistribute, by location */
-    arrived: { [name: string]: { [name: string]: number } };
-    /** what is left of Lion's discount in this Buy, in OC */
-    discount_left: number;
-    /** resources already converted into in this action */
-    converted: AnyWarOfCivilizationsConverted[];
-    /** whether the forecast of this action is done */
-    forecast_drawn: boolean;
-    /** whether the seat has moved its privateer this turn */
-    privateer_used: boolean;
-    /** islands that became barren this turn, in that order (WOC-DIS-08) */
-    laid_waste: AnyWarOfCivilizationsAt[];
-    /** the active seat's own tokens lost this turn (WOC-TEL-10) */
-    teleporters_lost: number;
-  } | null;
-  /** the battle under way, or null */
-  battle: {
-    /** where the battle is */
-    at: AnyWarOfCivilizationsAt;
-    kind: WarOfCivilizationsKind;
-    /** the seat that attacks */
-    attacker: AnyWarOfCivilizationsSeat;
-    defender: WarOfCivilizationsDefender;
-    privateer: WarOfCivilizationsBattleStartedEventPrivateer;
-    from: WarOfCivilizationsBattleStartedEventFrom;
-    hostages: WarOfCivilizationsBattleStartedEventHostages;
-    /** those sealed so far; before the reveal a view has null for others' bids */
-    bids: { [name: string]: {
-      /** ammunition bid */
-      ammo: number;
-      /** battle cards bid */
-      cards: AnyWarOfCivilizationsCard[];
-    } | null };
-    /** seats that have used their ability */
-    ability_used: AnyWarOfCivilizationsSeat[];
-    /** the pirate's dice; null before they are thrown */
-    dice: number[] | null;
-    /** how the battle was decided, or null */
-    result: {
-      winner: WarOfCivilizationsPrivateer;
-      sides: WarOfCivilizationsBattleResolvedEventSides;
-    } | null;
-    /** who must choose how many ships to send home, or null */
-    retreat: {
-      seat: AnyWarOfCivilizationsSeat;
-      /** how many ships go home */
-      count: number;
-    } | null;
-  } | null;
-  /** a privateer that has arrived and waits for an answer, or null */
-  blockade: {
-    /** where the privateer is */
-    at: AnyWarOfCivilizationsAt;
-    /** the seat of the privateer */
-    owner: AnyWarOfCivilizationsSeat;
-    /** the seat that must answer */
-    occupant: AnyWarOfCivilizationsSeat;
-    /** offers of ransom that the owner has made earlier in the turn */
-    offers?: number;
-  } | null;
-  /** the offer that waits for an answer, or null */
-  ransom: {
-    /** the seat that offers */
-    from: AnyWarOfCivilizationsSeat;
-    /** the privateer's owner, who must answer */
-    to: AnyWarOfCivilizationsSeat;
-    /** where the privateer is */
-    at: AnyWarOfCivilizationsAt;
-    offer: WarOfCivilizationsRansomOfferedEventOffer;
-    /** free text for the other seat, or null; it binds nobody */
-    note: string | null;
-  } | null;
-  /** offers of ransom made in this turn, or in this blockade */
-  offers: number;
-}
-
-/** the options that the match was given; the others have their defaults */
-export type WarOfCivilizationsViewOptions = { [name: string]: unknown };
-
-/** Leave the ships there as hostages (WOC-PRV-06, WOC-PRV-07). */
-export interface WarOfCivilizationsYield {
-  type: "yield";
-}
-
-/** An action of War of the Worlds: The New Wave. */
-export type WarOfTheWorldsAction = WarOfTheWorldsAdvance | WarOfTheWorldsPlay | WarOfTheWorldsBuy | WarOfTheWorldsSwap | WarOfTheWorldsUseBuilding | WarOfTheWorldsEndTurn | WarOfTheWorldsMoveCivilian | WarOfTheWorldsEndMoves;
-
-/**
- * In the phase `setup`: Place civilians, the ship and the first figures, deal the piles of both sides, and start the first round
- * (WOW-SET-02, WOW-SET-03, WOW-SET-04, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05). In the phase `round_end`: Start the
- * next round, or end the match (WOW-TRN-18, WOW-END-06).
- */
-export interface WarOfTheWorldsAdvance {
-  type: "advance";
-}
-
-/** The analysis of a match of War of the Worlds: The New Wave that is over. */
-export type WarOfTheWorldsAnalysis = AnalysisBase & {
-  game: "war_of_the_worlds";
-  /** Every decision between several actions, in the order of the match. */
-  decisions: (DecisionBase & {
-    /** What the seat played. */
-    action: ShownWarOfTheWorldsAction;
-    /** What the level would have played. The same if it found nothing better. */
-    best: ShownWarOfTheWorldsAction;
-  })[];
-};
-
-/** a building token, or another. */
-export type WarOfTheWorldsBuilding = "invasion_ship" | "plasma_reactor" | "particle_generator" | "alien_factory" | "regenerator" | "bunkers" | "tank_factory" | "supply_depot" | "heavy_artillery" | "barrage_balloons" | "fort" | "landmines" | (string & {});
-
-/** A token leaves the match. Its card has left before (WOW-BLD-12). */
-export interface WarOfTheWorldsBuildingDestroyedEvent {
-  type: "building_destroyed";
-  building: WarOfTheWorldsBuilding;
-  slot: WarOfTheWorldsSlot;
-  region: WarOfTheWorldsRegionId;
-}
-
-/** A token comes on the board. */
-export interface WarOfTheWorldsBuildingPlacedEvent {
-  type: "building_placed";
-  seat: AnyWarOfTheWorldsSeat;
-  building: WarOfTheWorldsBuilding;
-  slot: WarOfTheWorldsSlot;
-  region: WarOfTheWorldsRegionId;
-}
-
-/** A building has done its action this turn. */
-export interface WarOfTheWorldsBuildingUsedEvent {
-  type: "building_used";
-  building: WarOfTheWorldsBuilding;
-  region: WarOfTheWorldsRegionId;
-  /** a land region */
-  target: WarOfTheWorldsRegionId | null;
-}
-
-/**
- * Pay the cost, move the card and fill the pool. A building card leaves the game and its token is placed. A unit card places a figure if
- * possible. No option of the card is carried out (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07, WOW-BLD-01, WOW-UNT-01,
- * WOW-UNT-05, WOW-UNT-12).
- */
-export interface WarOfTheWorldsBuy {
-  type: "buy";
-  card: WarOfTheWorldsCard;
-  region?: WarOfTheWorldsRegion;
-}
-
-/** a card */
-export type WarOfTheWorldsCard = "reap" | "power_supply" | "frightening_sound" | "nerve_agent" | "poisonous_fog" | "infrasound" | "plasma_synthesis" | "scorching_beam" | "alien_abduction" | "tripod" | "ufo" | "plasma_reactor" | "particle_generator" | "alien_factory" | "regenerator" | "relocate" | "guerillas" | "evacuate" | "redeploy" | "airstrike" | "royal_navy" | "army" | "bunkers" | "tank_factory" | "supply_depot" | "heavy_artillery" | "barrage_balloons" | "fort" | "landmines";
-
-/** A card leaves the offer pool for its owner's discard pile, or the game (WOW-OFR-04). */
-export interface WarOfTheWorldsCardBoughtEvent {
-  type: "card_bought";
-  seat: AnyWarOfTheWorldsSeat;
-  card: AnyWarOfTheWorldsCard;
-  to: WarOfTheWorldsTo;
-}
-
-/** A card leaves the hand for an open pile. The figure that took it is marked (WOW-TRN-09, WOW-UNT-07). */
-export interface WarOfTheWorldsCardPlayedEvent {
-  type: "card_played";
-  seat: AnyWarOfTheWorldsSeat;
-  card: AnyWarOfTheWorldsCard;
-  /** the option's place on the card, from 1; 0 places a figure instead */
-  option: number;
-  to: WarOfTheWorldsTo;
-  unit?: AnyWarOfTheWorldsUnit;
-}
-
-/** A card leaves the offer pool for the bottom of the offer deck, or the game. The seat has made its swap. */
-export interface WarOfTheWorldsCardSwappedEvent {
-  type: "card_swapped";
-  seat: AnyWarOfTheWorldsSeat;
-  card: AnyWarOfTheWorldsCard;
-  /** where the card goes: under the offer deck, or out of the game */
-  to: "offer_deck" | "removed" | (string & {});
-}
-
-/** Cards from the top of the supply deck join the hand. */
-export interface WarOfTheWorldsCardsDrawnEvent {
-  type: "cards_drawn";
-  seat: AnyWarOfTheWorldsSeat;
-  /** how many cards */
-  count: number;
-  /** top card first; null for a viewer who may not know them */
-  cards: AnyWarOfTheWorldsCard[] | null;
-}
-
-/** A legal choice in a match of War of the Worlds: The New Wave. */
-export interface WarOfTheWorldsChoice {
-  /** A complete legal action. Submit it as it is. With `choose`, it has the lowest counts. */
-  action: ShownWarOfTheWorldsAction | ShownTableAction;
-  choose?: WarChoiceChoose;
-  /** Only for actions of the table, such as `resign`. */
-  at_table?: true;
-}
-
-/** What you may do now in a match of War of the Worlds: The New Wave: in the game, and at the table. */
-export interface WarOfTheWorldsChoices {
-  match: MatchId;
-  game: "war_of_the_worlds";
-  /** How many entries the match has. */
-  version: number;
-  seat: WarChoicesSeat;
-  to_act: ToAct;
-  /** Every legal choice: of your seat in the game, and at the table. */
-  choices: WarOfTheWorldsChoice[];
-}
-
-/** A civilian has attacked this turn. */
-export interface WarOfTheWorldsCivilianFoughtEvent {
-  type: "civilian_fought";
-  region: WarOfTheWorldsRegionId;
-}
-
-/** A civilian is in another region, and its mark goes with it (WOW-ATK-08, WOW-ATK-09). */
-export interface WarOfTheWorldsCivilianMovedEvent {
-  type: "civilian_moved";
-  from: WarOfTheWorldsRegionId;
-  to: WarOfTheWorldsRegionId;
-  /** whether the civilian has attacked this turn */
-  fought: boolean;
-}
-
-/** Civilians leave the board. */
-export interface WarOfTheWorldsCiviliansDestroyedEvent {
-  type: "civilians_destroyed";
-  region: WarOfTheWorldsRegionId;
-  /** how many civilians */
-  count: number;
-}
-
-/** Civilians come on the board. */
-export interface WarOfTheWorldsCiviliansPlacedEvent {
-  type: "civilians_placed";
-  region: WarOfTheWorldsRegionId;
-  /** how many civilians */
-  count: number;
-}
-
-/** The damage marker moves. Nothing leaves the board (WOW-ATK-03). */
-export interface WarOfTheWorldsDamageChangedEvent {
-  type: "damage_changed";
-  /** what is added, or taken where negative */
-  amount: number;
-  /** the damage dealt to the aliens */
-  total: number;
-  /** a card, a building, or income */
-  source: string;
-  /** the region where it happened, or null */
-  region: WarOfTheWorldsRegionId | null;
-}
-
-/** End Evacuate (WOW-HUM-04). */
-export interface WarOfTheWorldsEndMoves {
-  type: "end_moves";
-}
-
-/** End the turn (WOW-TRN-01, WOW-TRN-10, WOW-TRN-11). */
-export interface WarOfTheWorldsEndTurn {
-  type: "end_turn";
-}
-
-/** Entries of a match of War of the Worlds: The New Wave, oldest first. */
-export interface WarOfTheWorldsEntries {
-  match: MatchId;
-  game: "war_of_the_worlds";
-  viewer: Viewer;
-  /** The entries come after this version. */
-  after: number;
-  version: WarEntriesVersion;
-  /** The entries, oldest first. */
-  entries: WarOfTheWorldsEntry[];
-  players: PlayerNames;
-}
-
-/** An accepted action of War of the Worlds: The New Wave with the events that followed, as its viewer may see it. */
-export type WarOfTheWorldsEntry = EntryBase & {
-  /** The accepted action. Only its `type` if the viewer may not know the rest. */
-  action: ShownWarOfTheWorldsAction | AcceptedTableAction;
-  /** What followed from the action, in order. */
-  events: WarOfTheWorldsEvent[];
-};
-
-/** No second civilian may move any more. */
-export interface WarOfTheWorldsEvacuationEndedEvent {
-  type: "evacuation_ended";
-}
-
-/** A second civilian may move. The first one stays in its region. */
-export interface WarOfTheWorldsEvacuationStartedEvent {
-  type: "evacuation_started";
-  region: WarOfTheWorldsRegionId;
-  /** whether the civilian has attacked this turn */
-  fought: boolean;
-}
-
-/** An event of War of the Worlds: The New Wave, as its viewer may see it. */
-export type WarOfTheWorldsEvent = WarOfTheWorldsGameEvent | TableEvent;
-
-/** An event of War of the Worlds: The New Wave, as its viewer may see it. */
-export type WarOfTheWorldsGameEvent = WarOfTheWorldsMatchPreparedEvent | WarOfTheWorldsMatchRestoredEvent | WarOfTheWorldsMatchStartedEvent | WarOfTheWorldsRoundStartedEvent | WarOfTheWorldsTurnStartedEvent | WarOfTheWorldsPhaseChangedEvent | WarOfTheWorldsTurnEndedEvent | WarOfTheWorldsRoundEndedEvent | WarOfTheWorldsSeatWithdrawnEvent | WarOfTheWorldsMatchEndedEvent | WarOfTheWorldsResourcesChangedEvent | WarOfTheWorldsHandDiscardedEvent | WarOfTheWorldsSupplyShuffledEvent | WarOfTheWorldsCardsDrawnEvent | WarOfTheWorldsOfferFilledEvent | WarOfTheWorldsInfluenceRemovedEvent | WarOfTheWorldsCiviliansPlacedEvent | WarOfTheWorldsOfferDeckShuffledEvent | WarOfTheWorldsCardPlayedEvent | WarOfTheWorldsStrikeOpenedEvent | WarOfTheWorldsStrikeRaisedEvent | WarOfTheWorldsStrikeLandedEvent | WarOfTheWorldsBuildingDestroyedEvent | WarOfTheWorldsUnitDestroyedEvent | WarOfTheWorldsCiviliansDestroyedEvent | WarOfTheWorldsInfluencePlacedEvent | WarOfTheWorldsUnitMovedEvent | WarOfTheWorldsCivilianMovedEvent | WarOfTheWorldsCivilianFoughtEvent | WarOfTheWorldsEvacuationStartedEvent | WarOfTheWorldsEvacuationEndedEvent | WarOfTheWorldsUnitPlacedEvent | WarOfTheWorldsBuildingPlacedEvent | WarOfTheWorldsBuildingUsedEvent | WarOfTheWorldsDamageChangedEvent | WarOfTheWorldsCardBoughtEvent | WarOfTheWorldsCardSwappedEvent;
-
-/** The rest of a hand is on the discard pile. */
-export interface WarOfTheWorldsHandDiscardedEvent {
-  type: "hand_discarded";
-  seat: AnyWarOfTheWorldsSeat;
-  /** the cards discarded */
-  cards: AnyWarOfTheWorldsCard[];
-}
-
-/** What a level would play in a practice match of War of the Worlds: The New Wave. */
-export type WarOfTheWorldsHint = HintBase & {
-  game: "war_of_the_worlds";
-  /** What the level would play. */
-  action: ShownWarOfTheWorldsAction;
-  /** The actions that it compared, best first; empty for a level that does not search. */
-  options: (HintOptionBase & {
-    /** The action. */
-    action: ShownWarOfTheWorldsAction;
-  })[];
-};
-
-/** a condition on a region, or another. */
-export type WarOfTheWorldsInfluence = "frightening_sound" | "nerve_agent" | "poisonous_fog" | (string & {});
-
-/** A condition is in force in a region. */
-export interface WarOfTheWorldsInfluencePlacedEvent {
-  type: "influence_placed";
-  kind: WarOfTheWorldsInfluence;
-  region: WarOfTheWorldsRegionId;
-}
-
-/** A condition has ended. */
-export interface WarOfTheWorldsInfluenceRemovedEvent {
-  type: "influence_removed";
-  kind: WarOfTheWorldsInfluence;
-  region: WarOfTheWorldsRegionId;
-}
-
-/** The match is over and has an outcome. An open strike or a second move of Evacuate does not go on (WOW-LEA-02). */
-export interface WarOfTheWorldsMatchEndedEvent {
-  type: "match_ended";
-  /** one seat, or those that share the victory; none if the match does not count */
-  winners: AnyWarOfTheWorldsSeat[];
-  reason: WarOfTheWorldsReason;
-  scores: WarMatchEndedEventScores;
-}
-
-/** The state is the first document of the match. */
-export interface WarOfTheWorldsMatchPreparedEvent {
-  type: "match_prepared";
-  /** The first document of the match, as its viewer may see it. */
-  document: WarOfTheWorldsView;
-}
-
-/** The state is the document of an earlier version again. */
-export interface WarOfTheWorldsMatchRestoredEvent {
-  type: "match_restored";
-  /** the version of the match whose document this is */
-  version: number;
-  /** The document of the earlier version, as its viewer may see it. */
-  document: WarOfTheWorldsView;
-  memory: WarMatchRestoredEventMemory;
-}
-
-/** Play begins. The seats are in turn order. */
-export interface WarOfTheWorldsMatchStartedEvent {
-  type: "match_started";
-  /** in turn order */
-  seats: AnyWarOfTheWorldsSeat[];
-}
-
-/** Move the second civilian, which ends Evacuate (WOW-HUM-03, WOW-HUM-04). */
-export interface WarOfTheWorldsMoveCivilian {
-  type: "move_civilian";
-  from: WarOfTheWorldsRegion;
-  to: WarOfTheWorldsRegion;
-}
-
-/** A new match of War of the Worlds: The New Wave. */
-export interface WarOfTheWorldsNewMatch {
-  game: "war_of_the_worlds";
-  /** Who takes which seat, in any order. */
-  seats: {
-    /** Who takes aliens. */
-    aliens?: SeatTaker;
-    /** Who takes humans. */
-    humans?: SeatTaker;
-  };
-  /** The options. Missing options have their defaults. */
-  options?: WarOfTheWorldsOptions;
-  profile?: HouseProfile;
-  /** Each seat of the match once, in turn order. */
-  order?: WarOfTheWorldsSeat[];
-  /** Whether open seats need a code. The answer has the code. */
-  code?: boolean;
-  /** The clock of each seat. Default: 3 `days` if several people may play, else none. */
-  clock?: ClockRequest;
-  time_out?: TimeOutRequest;
-  /** What spectators see before the match is over. Default: all. */
-  spectators?: Spectators;
-  dispute_days?: ForkDisputeDays;
-}
-
-/** The offer deck is ready for the match. */
-export interface WarOfTheWorldsOfferDeckShuffledEvent {
-  type: "offer_deck_shuffled";
-  seat: AnyWarOfTheWorldsSeat;
-  /** how many cards */
-  count: number;
-  /** top card first; null for a viewer who may not know them */
-  cards: AnyWarOfTheWorldsCard[] | null;
-}
-
-/** The top card of the offer deck joins the offer pool. */
-export interface WarOfTheWorldsOfferFilledEvent {
-  type: "offer_filled";
-  seat: AnyWarOfTheWorldsSeat;
-  card: AnyWarOfTheWorldsCard;
-}
-
-/** whether a discard pile is shuffled as soon as the supply deck is empty (WOW-OPT-05) */
-export type WarOfTheWorldsOptionEarlyShuffle = boolean;
-
-/** whether a swapped card leaves the game instead of going under the offer deck (WOW-OPT-01) */
-export type WarOfTheWorldsOptionExpertSwap = boolean;
-
-/** whether a seat must play every card that it can before its turn may end (WOW-OPT-02) */
-export type WarOfTheWorldsOptionMustPlay = boolean;
-
-/** the round after which the match ends by score (WOW-OPT-03) */
-export type WarOfTheWorldsOptionRoundLimit = number;
-
-/** whether a building acts only once in a turn (WOW-OPT-04) */
-export type WarOfTheWorldsOptionUseOnce = boolean;
-
-/** the options of a match of War of the Worlds: The New Wave */
-export interface WarOfTheWorldsOptions {
-  expert_swap?: WarOfTheWorldsOptionExpertSwap;
-  must_play?: WarOfTheWorldsOptionMustPlay;
-  round_limit?: WarOfTheWorldsOptionRoundLimit;
-  use_once?: WarOfTheWorldsOptionUseOnce;
-  early_shuffle?: WarOfTheWorldsOptionEarlyShuffle;
-}
-
-/** the kind of decision that is due, or another. */
-export type WarOfTheWorldsPhase = "setup" | "play" | "strike" | "evacuate" | "round_end" | "over" | (string & {});
-
-/** Another decision is due, or another actor decides. */
-export interface WarOfTheWorldsPhaseChangedEvent {
-  type: "phase_changed";
-  phase: WarOfTheWorldsPhase;
-  active: WarOfTheWorldsPhaseChangedEventActive;
-  /** who must decide now */
-  to_act: WarOfTheWorldsToAct[];
-}
-
-/** the seat whose turn it is, or null */
-export type WarOfTheWorldsPhaseChangedEventActive = AnyWarOfTheWorldsSeat | null;
-
-/**
- * Put the card on its pile, mark the figure of a unit card, and carry out the option, one option a play (WOW-TRN-04, WOW-TRN-09,
- * WOW-CRD-02, WOW-CRD-03, WOW-CRD-04, WOW-UNT-07, WOW-UNT-08).
- */
-export interface WarOfTheWorldsPlay {
-  type: "play";
-  card: WarOfTheWorldsCard;
-  /** the option's place on the card, from 1; 0 places a figure instead */
-  option: number;
-  unit?: WarOfTheWorldsUnit;
-  region?: WarOfTheWorldsRegion;
-  from?: WarOfTheWorldsRegion;
-  to?: WarOfTheWorldsRegion;
-  /** true: the attack is part of a strike */
-  strike?: boolean;
-}
-
-/** What followed from your actions in a match of War of the Worlds: The New Wave. */
-export type WarOfTheWorldsPlayed = PlayedBase & {
-  game: "war_of_the_worlds";
-  /** One entry for each action, as your seat may see it. */
-  entries: WarOfTheWorldsEntry[];
-  /** What you may do next. */
-  choices: WarOfTheWorldsChoice[];
-};
-
-/** why the match is over, or another. */
-export type WarOfTheWorldsReason = "damage" | "extinction" | "round_limit" | "resigned" | "forfeited" | "draw" | "void" | "ruling" | (string & {});
-
-/** Why War of the Worlds: The New Wave refuses, or another. */
-export type WarOfTheWorldsRefusalCode = "match_over" | "bad_action" | "not_your_turn" | "wrong_phase" | "bad_options" | "not_in_hand" | "bad_option" | "strike_pending" | "must_act" | "none_left" | "no_unit" | "unit_used" | "unit_blocked" | "wrong_terrain" | "not_adjacent" | "sealed" | "closed" | "balloons" | "no_path" | "no_civilian" | "protected" | "no_target" | "too_weak" | "no_strike" | "hostile" | "occupied" | "humans_there" | "not_on_offer" | "too_expensive" | "already_swapped" | "offer_deck_empty" | "no_building" | "already_used" | "fogged" | "no_damage" | "cards_left" | (string & {});
-
-/** a region of the map */
-export type WarOfTheWorldsRegion = "cornwall" | "cumbria" | "east_anglia" | "grampian" | "lancashire" | "london" | "lowlands" | "midlands" | "north_highlands" | "north_wales" | "northumbria" | "south_wales" | "wessex" | "west_highlands" | "yorkshire" | "celtic_sea" | "dogger_bank" | "hebrides" | "irish_sea" | "north_sea" | "portsmouth";
-
-/** a land region, or another. */
-export type WarOfTheWorldsRegionId = "cornwall" | "cumbria" | "east_anglia" | "grampian" | "lancashire" | "london" | "lowlands" | "midlands" | "north_highlands" | "north_wales" | "northumbria" | "south_wales" | "wessex" | "west_highlands" | "yorkshire" | (string & {});
-
-/** The active seat has more or less to spend. All resources of a turn are one pool (WOW-OFR-02). */
-export interface WarOfTheWorldsResourcesChangedEvent {
-  type: "resources_changed";
-  seat: AnyWarOfTheWorldsSeat;
-  /** what is added, or spent where negative */
-  amount: number;
-  /** a card, a building, or income */
-  source: string;
-}
-
-/** Every seat has had its turn. The system must act. */
-export interface WarOfTheWorldsRoundEndedEvent {
-  type: "round_ended";
-  /** the number of the round, from 1 */
-  round: number;
-}
-
-/** The round has this number. */
-export interface WarOfTheWorldsRoundStartedEvent {
-  type: "round_started";
-  /** the number of the round, from 1 */
-  round: number;
-}
-
-/** a seat, named after its side */
-export type WarOfTheWorldsSeat = "aliens" | "humans";
-
-/** A seat has left the match. It does not act again and does not win. */
-export interface WarOfTheWorldsSeatWithdrawnEvent {
-  type: "seat_withdrawn";
-  seat: AnyWarOfTheWorldsSeat;
-}
-
-/** the place of a token in its region, or another. */
-export type WarOfTheWorldsSlot = "building" | "balloons" | (string & {});
-
-/** A match of War of the Worlds: The New Wave at a version, as its viewer may see it. */
-export type WarOfTheWorldsState = StateBase & {
-  game: "war_of_the_worlds";
-  /** The state document as the viewer may see it. */
-  view: WarOfTheWorldsView;
-};
-
-/** The open strike is closed. What it destroys follows. */
-export interface WarOfTheWorldsStrikeLandedEvent {
-  type: "strike_landed";
-  /** damage gathered so far */
-  damage: number;
-}
-
-/** A strike on a region gathers damage. */
-export interface WarOfTheWorldsStrikeOpenedEvent {
-  type: "strike_opened";
-  region: AnyWarOfTheWorldsRegion;
-  /** damage gathered so far */
-  damage: number;
-  /** damage that the strike needs */
-  need: number;
-}
-
-/** The open strike has gathered more damage. */
-export interface WarOfTheWorldsStrikeRaisedEvent {
-  type: "strike_raised";
-  /** damage gathered so far */
-  damage: number;
-}
-
-/** The starting cards, or the cards of the discard pile, are the supply deck. */
-export interface WarOfTheWorldsSupplyShuffledEvent {
-  type: "supply_shuffled";
-  seat: AnyWarOfTheWorldsSeat;
-  /** how many cards */
-  count: number;
-  /** top card first; null for a viewer who may not know them */
-  cards: AnyWarOfTheWorldsCard[] | null;
-}
-
-/**
- * Put the card under the offer deck, or out of the game with the expert swap. The top card of the deck takes its place. A swap is free
- * (WOW-OFR-08, WOW-OFR-09, WOW-OFR-11, WOW-OFR-13, WOW-OPT-01).
- */
-export interface WarOfTheWorldsSwap {
-  type: "swap";
-  card: WarOfTheWorldsCard;
-}
-
-/** the pile that the card goes to; `removed` is out of the game, or another. */
-export type WarOfTheWorldsTo = "discard" | "removed" | (string & {});
-
-/** a seat, or the system, or another. */
-export type WarOfTheWorldsToAct = "aliens" | "humans" | "system" | (string & {});
-
-/** What your actions would lead to in a match of War of the Worlds: The New Wave. */
-export type WarOfTheWorldsTried = TriedBase & {
-  game: "war_of_the_worlds";
-  /** The state document after the actions, as your seat would see it. */
-  view: WarOfTheWorldsView;
-  /** What you could do next in the game. */
-  choices: WarOfTheWorldsChoice[];
-};
-
-/**
- * The turn is over. What follows says who acts next. Unspent resources are lost, and all marks of the turn are cleared (WOW-TRN-14,
- * WOW-TRN-15).
- */
-export interface WarOfTheWorldsTurnEndedEvent {
-  type: "turn_ended";
-  seat: AnyWarOfTheWorldsSeat;
-}
-
-/** The seat is active and decides in this phase. */
-export interface WarOfTheWorldsTurnStartedEvent {
-  type: "turn_started";
-  seat: AnyWarOfTheWorldsSeat;
-  phase: WarOfTheWorldsPhase;
-}
-
-/** a figure */
-export type WarOfTheWorldsUnit = "army_1" | "army_2" | "army_3" | "navy_1" | "navy_2" | "tripod_1" | "tripod_2" | "tripod_3" | "ufo_1" | "ufo_2";
-
-/** A figure leaves the board (WOW-DMG-04, WOW-EDN-10). */
-export interface WarOfTheWorldsUnitDestroyedEvent {
-  type: "unit_destroyed";
-  unit: AnyWarOfTheWorldsUnit;
-  region: AnyWarOfTheWorldsRegion;
-}
-
-/** A figure is in another region. */
-export interface WarOfTheWorldsUnitMovedEvent {
-  type: "unit_moved";
-  unit: AnyWarOfTheWorldsUnit;
-  from: AnyWarOfTheWorldsRegion;
-  to: AnyWarOfTheWorldsRegion;
-}
-
-/** A figure comes on the board. */
-export interface WarOfTheWorldsUnitPlacedEvent {
-  type: "unit_placed";
-  unit: AnyWarOfTheWorldsUnit;
-  region: AnyWarOfTheWorldsRegion;
-  /** whether it has taken a unit card this turn */
-  used: boolean;
-}
-
-/** Repair for energy, or shoot (WOW-ALN-16, WOW-HUM-12, WOW-HUM-15, WOW-BLD-11). */
-export interface WarOfTheWorldsUseBuilding {
-  type: "use_building";
-  region: WarOfTheWorldsRegion;
-  target?: WarOfTheWorldsRegion;
-}
-
-/** the state of a match of War of the Worlds: The New Wave */
-export interface WarOfTheWorldsView {
-  /** the game */
-  game: "war_of_the_worlds";
-  options: WarOfCivilizationsViewOptions;
-  /** in turn order, once the match has started */
-  seats: AnyWarOfTheWorldsSeat[];
-  /** the number of the round, from 1 */
-  round: number;
-  phase: WarOfTheWorldsPhase;
-  active: WarOfTheWorldsPhaseChangedEventActive;
-  /** who must decide now */
-  to_act: WarOfTheWorldsToAct[];
-  /** who won, and why; null while the match goes on */
-  outcome: {
-    /** one seat, or those that share the victory; none if the match does not count */
-    winners: AnyWarOfTheWorldsSeat[];
-    reason: WarOfTheWorldsReason;
-    scores: WarMatchEndedEventScores;
-  } | null;
-  /** the damage dealt to the aliens */
-  damage: number;
-  /** coins or energy of the active seat, for this turn */
-  resources: number;
-  /** whether the active seat has made its swap this turn */
-  swapped: boolean;
-  /** regions whose building was used this turn */
-  fired: WarOfTheWorldsRegionId[];
-  /** the open strike, or null */
-  strike: {
-    region: AnyWarOfTheWorldsRegion;
-    /** damage gathered so far */
-    damage: number;
-    /** damage that the strike needs */
-    need: number;
-  } | null;
-  /** the region and the mark of the civilian that moved first, or null */
-  evacuation: {
-    region: WarOfTheWorldsRegionId;
-    /** whether the civilian has attacked this turn */
-    fought: boolean;
-  } | null;
-  /** the land regions */
-  regions: { [name: string]: {
-    /** civilians in the region */
-    civilians: number;
-    /** civilians that have attacked this turn */
-    fought: number;
-    /** the building token here, or null; never the balloons */
-    building: WarOfTheWorldsBuilding | null;
-    /** whether barrage balloons are here */
-    balloons: boolean;
-    /** conditions in force here, each at most once */
-    influence: WarOfTheWorldsInfluence[];
-  } };
-  /** the ten figures; a figure without a region is off the board */
-  units: { [name: string]: {
-    /** where the figure is; null off the board */
-    region: AnyWarOfTheWorldsRegion | null;
-    /** whether it has taken a unit card this turn */
-    used: boolean;
-  } };
-  /** the cards of each seat, by pile */
-  sides: { [name: string]: {
-    /** only its own seat sees it; other views have its size */
-    hand: AnyWarOfTheWorldsCard[] | number;
-    /** top card first; a view has the number of cards instead */
-    supply: AnyWarOfTheWorldsCard[] | number;
-    /** oldest first */
-    discard: AnyWarOfTheWorldsCard[];
-    /** oldest first */
-    removed: AnyWarOfTheWorldsCard[];
-    /** in order of arrival */
-    offer: AnyWarOfTheWorldsCard[];
-    /** top card first; a view has the number of cards instead */
-    offer_deck: AnyWarOfTheWorldsCard[] | number;
-  } };
 }
 
 /** who begins */
@@ -4891,7 +2934,7 @@ export type WarPlayed = PlayedBase & {
 export type WarReason = "final_turns_over" | "last_seat" | "resigned" | "forfeited" | "draw" | "void" | "ruling" | (string & {});
 
 /** Why War! refuses, or another. */
-export type WarRefusalCode = "match_over" | "bad_action" | "not_your_turn" | "wrong_phase" | "bad_options" | "unknown_tile" | "not_brown" | "tile_taken" | "next_to_own" | "not_your_tile" | "card_not_in_hand" | "reinforcement_limit" | "nothing_to_place" | "symbol_mismatch" | "over_tile_limit" | "wrong_total" | "combat_limit" | "not_adjacent" | "too_many_units" | "no_such_attack" | "must_roll_first" | "wrong_card_count" | "card_not_in_row" | "must_take_lowest" | (string & {});
+export type WarRefusalCode = "unknown_tile" | "not_brown" | "tile_taken" | "next_to_own" | "not_your_tile" | "card_not_in_hand" | "reinforcement_limit" | "nothing_to_place" | "symbol_mismatch" | "over_tile_limit" | "wrong_total" | "combat_limit" | "not_adjacent" | "too_many_units" | "no_such_attack" | "must_roll_first" | "wrong_card_count" | "card_not_in_row" | "must_take_lowest" | (string & {});
 
 /** Discard a card and place its units (WAR-REI-01, WAR-REI-02, WAR-REI-04, WAR-REI-09). */
 export interface WarReinforce {
@@ -4903,20 +2946,6 @@ export interface WarReinforce {
 
 /** a symbol of tiles and cards */
 export type WarRemovedSymbol = "drop" | "hammers" | "circles" | "bricks" | "wheel" | "arrow";
-
-/** Every seat has had its turn. The system must act. */
-export interface WarRoundEndedEvent {
-  type: "round_ended";
-  /** the number of the round, from 1 */
-  round: number;
-}
-
-/** The round has this number. */
-export interface WarRoundStartedEvent {
-  type: "round_started";
-  /** the number of the round, from 1 */
-  round: number;
-}
 
 /** Cards from the top of the deck join the row. */
 export interface WarRowFilledEvent {
@@ -5047,14 +3076,12 @@ export interface WarUnitsWithdrawnEvent {
 export interface WarView {
   /** the game */
   game: "war";
-  options: WarOfCivilizationsViewOptions;
+  options: WarViewOptions;
   /** in turn order, once the match has started */
   seats: AnyWarSeat[];
-  /** the number of the round, from 1 */
-  round: number;
+  round: Round;
   phase: WarPhase;
-  /** the seat whose turn it is, or null */
-  active: AnyWarSeat | null;
+  active: WarViewActive;
   /** who must decide now */
   to_act: WarToAct[];
   /** who won, and why; null while the match goes on */
@@ -5082,7 +3109,7 @@ export interface WarView {
   /** the map, by tile */
   tiles: { [name: string]: {
     face: AnyWarFace;
-    region: WarMapBuiltEventTilesRegion;
+    region: WarViewTilesRegion;
     /** the seat whose units stand here; null if there are none */
     seat: AnyWarSeat | null;
     /** units on the tile */
@@ -5126,11 +3153,19 @@ export interface WarView {
   eliminated: AnyWarSeat[];
 }
 
+/** the seat whose turn it is, or null */
+export type WarViewActive = AnyWarSeat | null;
+
+/** the options that the match was given; the others have their defaults */
+export type WarViewOptions = { [name: string]: unknown };
+
+/** the number of the tile's region on the map; null where there are none */
+export type WarViewTilesRegion = number | null;
+
 /** Why a field has its value. */
 export interface Why {
   match: MatchId;
-  /** The id of the game. */
-  game: string;
+  game: AnalysisWaitingGame;
   viewer: Viewer;
   /** The field, as a JSON Pointer into the view. */
   pointer: string;
@@ -5150,74 +3185,1969 @@ export interface WithdrawDispute {
   dispute: DisputeNumber;
 }
 
+/** A seat can do more. */
+export interface WocAbilityUpgradedEvent {
+  type: "ability_upgraded";
+  seat: AnyWocSeat;
+  /** the new level */
+  level: number;
+}
+
+/** A seat has used its ability in this battle. */
+export interface WocAbilityUsedEvent {
+  type: "ability_used";
+  seat: AnyWocSeat;
+  at: AnyWocAt;
+  ship: AnyWocShip;
+}
+
+/** An action of War of Civilizations. */
+export type WocAction = WocAdvance | WocDeploy | WocBegin | WocForecast | WocCollect | WocRebuild | WocBuyCard | WocBuyShips | WocBuildTeleporter | WocMove | WocRedistribute | WocConvert | WocMount | WocDismount | WocFight | WocMovePrivateer | WocPlayCard | WocDiscardCard | WocUpgradeAbility | WocOfferRansom | WocEndAction | WocEndTurn | WocHirePirate | WocYield | WocAnswerRansom | WocReady | WocBid | WocUseAbility | WocRetreat;
+
+/** An active action is under way, and its bonus is open. */
+export interface WocActionBegunEvent {
+  type: "action_begun";
+  seat: AnyWocSeat;
+  action: AnyWocActionId;
+  /** Lion's discount for this Buy, in OC */
+  discount_left?: number;
+}
+
+/** The part of the turn record that belongs to the active action is blank again. */
+export interface WocActionEndedEvent {
+  type: "action_ended";
+  seat: AnyWocSeat;
+  action: AnyWocActionId;
+}
+
+/** an active action */
+export type WocActionId = "collect" | "buy" | "move" | "redistribute" | "convert";
+
+/** The seat may begin more active actions in this turn. */
+export interface WocActionsGrantedEvent {
+  type: "actions_granted";
+  seat: AnyWocSeat;
+  /** how many active actions */
+  count: number;
+}
+
+/**
+ * In the phase `setup`: Lay out the board: apex islands next to the north islands, tokens with a crystal on them, pirates, crystals, the
+ * power deck, and each seat's first goods and capital ship. Then the first seat deploys (WOC-SET-02, WOC-SET-03, WOC-SET-04, WOC-SET-05,
+ * WOC-SET-06, WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10, WOC-LEA-07). In the phase `round_end`:
+ * End the round, and perhaps the match (WOC-RND-01).
+ */
+export interface WocAdvance {
+  type: "advance";
+}
+
+/** A seat has more or less ammunition than the others see. */
+export interface WocAmmoChangedEvent {
+  type: "ammo_changed";
+  seat: AnyWocSeat;
+  /** null for the others */
+  change: number | null;
+  reason: WocReasonId;
+}
+
+/** The analysis of a match of War of Civilizations that is over. */
+export type WocAnalysis = AnalysisBase & {
+  game: "war_of_civilizations";
+  /** Every decision between several actions, in the order of the match. */
+  decisions: (DecisionBase & {
+    /** What the seat played. */
+    action: WocDecided;
+    /** What the level would have played. The same if it found nothing better. */
+    best: WocDecided;
+  })[];
+};
+
+/**
+ * Answer an offer. If it is accepted the goods change hands and the privateer goes home. Otherwise the other seat decides again
+ * (WOC-RAN-03, WOC-RAN-04).
+ */
+export interface WocAnswerRansom {
+  type: "answer_ransom";
+  /** whether to take the offer */
+  accept: boolean;
+  /** free text for the other seat; it binds nobody */
+  note?: string;
+}
+
+/** a location of the map */
+export type WocAt = "isle" | "apex_1" | "apex_2" | "apex_3" | "apex_4" | "apex_5" | "apex_6" | "fox_home" | "fox_shield" | "fox_haven" | "fox_west" | "fox_east" | "fox_north" | "rhino_home" | "rhino_shield" | "rhino_haven" | "rhino_west" | "rhino_east" | "rhino_north" | "tiger_home" | "tiger_shield" | "tiger_haven" | "tiger_west" | "tiger_east" | "tiger_north" | "ape_home" | "ape_shield" | "ape_haven" | "ape_west" | "ape_east" | "ape_north" | "squirrel_home" | "squirrel_shield" | "squirrel_haven" | "squirrel_west" | "squirrel_east" | "squirrel_north" | "lion_home" | "lion_shield" | "lion_haven" | "lion_west" | "lion_east" | "lion_north";
+
+/** an apex island, or another. */
+export type WocAttached = "apex_1" | "apex_2" | "apex_3" | "apex_4" | "apex_5" | "apex_6" | (string & {});
+
+/** The battle is over. */
+export interface WocBattleEndedEvent {
+  type: "battle_ended";
+  at: AnyWocAt;
+}
+
+/** A side has won. */
+export interface WocBattleResolvedEvent {
+  type: "battle_resolved";
+  winner: WocPrivateer;
+  sides: WocBattleResolvedEventSides;
+}
+
+/** what each side's strength is made of (WOC-BAT-07) */
+export type WocBattleResolvedEventSides = { [name: string]: {
+  /** the strength of the ships, of the pirate or of the privateer, less what cards take from it */
+  fleet: number;
+  /** the ammunition bid, or the dice of a pirate, with what cards add or take */
+  ammo: number;
+  /** what cards, abilities and a home base add */
+  bonus: number;
+  /** the sum */
+  total: number;
+} };
+
+/** Two sides meet. Nobody has bid. */
+export interface WocBattleStartedEvent {
+  type: "battle_started";
+  /** where the battle is */
+  at: AnyWocAt;
+  kind: WocKind;
+  /** the seat that attacks */
+  attacker: AnyWocSeat;
+  defender: WocDefender;
+  /** the side that is the privateer itself, or null */
+  privateer: WocPrivateer | null;
+  /** where the attacking fleet came from, or null */
+  from: AnyWocAt | null;
+  /** the defender's ships there that do not fight, by kind */
+  hostages: { [name: string]: number };
+}
+
+/** Begin an active action (WOC-TRN-05). */
+export interface WocBegin {
+  type: "begin";
+  action: WocActionId;
+}
+
+/** Seal a bid, which is final. When all bids are in they are revealed (WOC-BAT-04, WOC-BAT-05, WOC-GEN-05). */
+export interface WocBid {
+  type: "bid";
+  /** ammunition bid */
+  ammo: number;
+  /** battle cards bid */
+  cards: WocCard[];
+}
+
+/** A side has bid. Only that side knows its bid (WOC-BAT-05). */
+export interface WocBidSealedEvent {
+  type: "bid_sealed";
+  seat: AnyWocSeat;
+  /** ammunition bid */
+  ammo: number | null;
+  /** battle cards bid */
+  cards: AnyWocCard[] | null;
+}
+
+/** All bids are open. */
+export interface WocBidsRevealedEvent {
+  type: "bids_revealed";
+  /** the bid of each side */
+  bids: { [name: string]: {
+    /** ammunition bid */
+    ammo: number;
+    /** battle cards bid */
+    cards: AnyWocCard[];
+  } };
+}
+
+/** The answer is given. The offers that the owner has made in its turn count again (WOC-RAN-04). */
+export interface WocBlockadeEndedEvent {
+  type: "blockade_ended";
+  at: AnyWocAt;
+  /** the answer, or that one of the two seats has left */
+  result: "hostages" | "ransom" | "fought" | "left" | (string & {});
+}
+
+/** A privateer that has arrived waits for an answer. The offers that its owner has made in the turn are kept with the blockade. */
+export interface WocBlockadeStartedEvent {
+  type: "blockade_started";
+  /** where the privateer is */
+  at: AnyWocAt;
+  /** the seat of the privateer */
+  owner: AnyWocSeat;
+  /** the seat that must answer */
+  occupant: AnyWocSeat;
+}
+
+/** The main part of the active action has begun. */
+export interface WocBonusClosedEvent {
+  type: "bonus_closed";
+  seat: AnyWocSeat;
+}
+
+/** Place a token. The first of an action is paid for, or free with a card (WOC-TEL-02, WOC-TRN-08, WOC-PWR-30). */
+export interface WocBuildTeleporter {
+  type: "build_teleporter";
+  /** the location of the token; null for one from the mat */
+  from: WocAt | null;
+  /** where it goes */
+  to: WocAt;
+}
+
+/**
+ * Move a card to the hand and replace it at once. An empty deck is renewed from the discard pile (WOC-PWR-01, WOC-PWR-02, WOC-PWR-03,
+ * WOC-PWR-07, WOC-TRN-08).
+ */
+export interface WocBuyCard {
+  type: "buy_card";
+  card: WocCard;
+}
+
+/**
+ * Place ships from the reserve on the board. The rest of a discount serves the next purchase (WOC-BUY-01, WOC-BUY-02, WOC-ABL-07,
+ * WOC-PRV-11).
+ */
+export interface WocBuyShips {
+  type: "buy_ships";
+  /** a kind of ship, or a privateer */
+  ship: "capital" | "destroyer" | "frigate" | "gunboat" | "privateer";
+  at: WocAt;
+  /** how many ships */
+  count: number;
+}
+
+/** a power card */
+export type WocCard = "powder_thief" | "hull_breaker" | "wet_powder" | "crosswind" | "war_drums" | "heavy_cannon" | "sea_wall" | "ramming_speed" | "double_shot" | "fog_bank" | "orderly_retreat" | "plunder" | "spare_powder" | "ocean_current" | "driftwood" | "arsenal" | "following_wind" | "fresh_orders" | "shipwright" | "engineers" | "spyglass";
+
+/** A card leaves the display for a hand. */
+export interface WocCardBoughtEvent {
+  type: "card_bought";
+  seat: AnyWocSeat;
+  card: AnyWocCard;
+}
+
+/** The top card of the deck joins the display. */
+export interface WocCardRevealedEvent {
+  type: "card_revealed";
+  card: AnyWocCard;
+}
+
+/** A card leaves a hand for the discard pile. */
+export interface WocCardSpentEvent {
+  type: "card_spent";
+  seat: AnyWocSeat;
+  card: AnyWocCard;
+  /** why the card leaves the hand */
+  reason: "played" | "bid" | "discarded" | (string & {});
+}
+
+/** A seat has entered the central continent. */
+export interface WocCentralEnteredEvent {
+  type: "central_entered";
+  seat: AnyWocSeat;
+}
+
+/** A legal choice in a match of War of Civilizations. */
+export type WocChoice = ChoiceBase & {
+  /** A complete legal action. Submit it as it is. With `choose`, it has the lowest counts. */
+  action: ShownWocAction | ShownTableAction;
+};
+
+/** What you may do now in a match of War of Civilizations: in the game, and at the table. */
+export type WocChoices = ChoicesBase & {
+  game: "war_of_civilizations";
+  /** Every legal choice: of your seat in the game, and at the table. */
+  choices: WocChoice[];
+};
+
+/**
+ * Give the seat what its locations yield. Those with forecast tokens become barren (WOC-COL-01, WOC-COL-03, WOC-DIS-05, WOC-ABL-06,
+ * WOC-TRN-10).
+ */
+export interface WocCollect {
+  type: "collect";
+  /** islands with forecast tokens that are left out */
+  skip?: WocAt[];
+  /** what Squirrel's ability brings, by resource */
+  extra?: { [name: string]: number };
+}
+
+/**
+ * In the phase `turn`: Convert resources, once into each in an action (WOC-CNV-01, WOC-CNV-03). In the phase `bids`: Exchange resources
+ * one for one (WOC-CNV-01).
+ */
+export interface WocConvert {
+  type: "convert";
+  /** the resource gained */
+  into: WocConverted;
+  /** what is paid, by resource */
+  pay: { [name: string]: number };
+}
+
+/** a resource */
+export type WocConverted = "oc" | "alwood" | "ammo";
+
+/** The tracker shows another number. */
+export interface WocCountdownSetEvent {
+  type: "countdown_set";
+  /** the number on the tracker */
+  value: number;
+}
+
+/** A mounted crystal goes to another seat's stock. */
+export interface WocCrystalCapturedEvent {
+  type: "crystal_captured";
+  /** the seat that gets it */
+  seat: AnyWocSeat;
+  /** the seat that had mounted it */
+  owner: AnyWocSeat;
+  at: AnyWocAt;
+}
+
+/** A mounted crystal comes back. */
+export interface WocCrystalDismountedEvent {
+  type: "crystal_dismounted";
+  seat: AnyWocSeat;
+  at: AnyWocAt;
+}
+
+/** A crystal goes from the stock on a location. */
+export interface WocCrystalMountedEvent {
+  type: "crystal_mounted";
+  seat: AnyWocSeat;
+  at: AnyWocAt;
+  round: Round;
+}
+
+/** One of the crystal_use, or another. */
+export type WocCrystalUse = "mount" | "dismount" | (string & {});
+
+/** Crystals change hands. The crystal of a token is not counted anywhere else. */
+export interface WocCrystalsMovedEvent {
+  type: "crystals_moved";
+  /** who gives them */
+  from: AnyWocSeat | WocFrom;
+  /** who gets them */
+  to: AnyWocSeat | WocFrom;
+  /** how many crystals */
+  count: number;
+  /** why crystals change hands */
+  reason: "start" | "expedition" | "battle" | "upgrade" | "spoils" | "ransom" | "isle" | "isle_last" | (string & {});
+}
+
+/** The crystals of the Isle and of the supply are counted out. */
+export interface WocCrystalsPlacedEvent {
+  type: "crystals_placed";
+  /** how many are where */
+  crystals: { [name: string]: number };
+}
+
+/** An action that was compared. */
+export type WocDecided = ShownWocAction;
+
+/** The power cards in use are shuffled. */
+export interface WocDeckBuiltEvent {
+  type: "deck_built";
+  /** top card first; a view has the number of cards instead */
+  deck: AnyWocCard[] | number;
+}
+
+/** The discard pile has become the deck. */
+export interface WocDeckReshuffledEvent {
+  type: "deck_reshuffled";
+  /** top card first; a view has the number of cards instead */
+  deck: AnyWocCard[] | number;
+}
+
+/** the seat that defends, or the pirate, or another. */
+export type WocDefender = "fox" | "rhino" | "tiger" | "ape" | "squirrel" | "lion" | "pirate" | (string & {});
+
+/** Place the free ships and let the next seat follow. After the last one round 1 begins (WOC-SET-08, WOC-SET-11). */
+export interface WocDeploy {
+  type: "deploy";
+  at: WocAt;
+  /** the free ships that go there, by kind; the others go to the other island */
+  ships: { [name: string]: number };
+}
+
+/** The dice of a pirate are thrown. */
+export interface WocDiceRolledEvent {
+  type: "dice_rolled";
+  /** the pirate's dice */
+  dice: number[];
+}
+
+/** A disaster card is shown and goes back (WOC-DIS-01). The forecast of this action is done. */
+export interface WocDisasterDrawnEvent {
+  type: "disaster_drawn";
+  seat: AnyWocSeat;
+  /** a disaster card */
+  card: string;
+}
+
+/** Discard a card unused (WOC-PWR-05, WOC-TRN-11). */
+export interface WocDiscardCard {
+  type: "discard_card";
+  card: WocCard;
+}
+
+/** Part of the discount is used. */
+export interface WocDiscountUsedEvent {
+  type: "discount_used";
+  seat: AnyWocSeat;
+  /** what is left of it, in OC */
+  left: number;
+}
+
+/** Take a crystal back into the stock, free of charge (WOC-MNT-02). */
+export interface WocDismount {
+  type: "dismount";
+  at: WocAt;
+}
+
+/** End the active action (WOC-TRN-09, WOC-TRN-10). */
+export interface WocEndAction {
+  type: "end_action";
+}
+
+/** End the turn (WOC-TRN-01, WOC-TRN-09). */
+export interface WocEndTurn {
+  type: "end_turn";
+}
+
+/** Entries of a match of War of Civilizations, oldest first. */
+export type WocEntries = EntriesBase & {
+  game: "war_of_civilizations";
+  /** The entries, oldest first. */
+  entries: WocEntry[];
+};
+
+/** An accepted action of War of Civilizations with the events that followed, as its viewer may see it. */
+export type WocEntry = EntryBase & {
+  /** The accepted action. Only its `type` if the viewer may not know the rest. */
+  action: ShownWocAction | WocRedacted | AcceptedTableAction;
+  /** What followed from the action, in order. */
+  events: WocEvent[];
+};
+
+/** An event of War of Civilizations, as its viewer may see it. */
+export type WocEvent = WocGameEvent | TableEvent;
+
+/** One of the expedition, or another. */
+export type WocExpedition = "expedition_1" | "expedition_2" | "expedition_3" | "expedition_4" | "expedition_5" | "expedition_6" | (string & {});
+
+/** A token leaves the match. */
+export interface WocExpeditionRecoveredEvent {
+  type: "expedition_recovered";
+  seat: AnyWocSeat;
+  apex: WocAttached;
+  /** a lost expedition */
+  expedition: WocExpedition;
+}
+
+/** A seat knows the token on an apex island. */
+export interface WocExpeditionSeenEvent {
+  type: "expedition_seen";
+  seat: AnyWocSeat;
+  apex: WocAttached;
+  /** a lost expedition */
+  expedition: WocExpedition | null;
+}
+
+/** Tokens are on other islands. The seats that knew them know them there. */
+export interface WocExpeditionsRotatedEvent {
+  type: "expeditions_rotated";
+  /** from each island, the island that its token goes to */
+  moves: { [name: string]: WocAttached };
+}
+
+/**
+ * In the phase `turn`: Fight the privateer with ships that are brought in. The privateer attacks, and hostages do not fight (WOC-PRV-08,
+ * WOC-PRV-09, WOC-PRV-10). In the phase `pirate`: Attack the pirate (WOC-PIR-01, WOC-PIR-02). In the phase `blockade`: Fight the privateer
+ * with the ships on the island. The privateer attacks (WOC-PRV-06, WOC-PRV-08, WOC-PRV-09).
+ */
+export interface WocFight {
+  type: "fight";
+  at: WocAt;
+}
+
+/** The round begins with this seat (WOC-RND-12). */
+export interface WocFirstSeatSetEvent {
+  type: "first_seat_set";
+  seat: AnyWocSeat;
+}
+
+/**
+ * Draw a disaster card from all of them. It names an island of the seat's continent, or takes a token off every island. Barren islands
+ * stay as they are (WOC-DIS-01, WOC-DIS-02, WOC-DIS-03, WOC-DIS-10, WOC-TRN-07, WOC-SET-10, WOC-CMP-08).
+ */
+export interface WocForecast {
+  type: "forecast";
+}
+
+/** the supply, the Isle, or the token of a lost expedition, or another. */
+export type WocFrom = "supply" | "isle" | "expedition" | (string & {});
+
+/** An event of War of Civilizations, as its viewer may see it. */
+export type WocGameEvent = WocMapLaidEvent | WocTokensPlacedEvent | WocPiratesPlacedEvent | WocCrystalsPlacedEvent | WocDeckBuiltEvent | WocMatchPreparedEvent | WocMatchRestoredEvent | WocMatchStartedEvent | RoundStartedEvent | WocTurnStartedEvent | WocPhaseChangedEvent | WocTurnEndedEvent | RoundEndedEvent | WocSeatWithdrawnEvent | WocMatchEndedEvent | WocFirstSeatSetEvent | WocActionBegunEvent | WocActionEndedEvent | WocBonusClosedEvent | WocResourcesChangedEvent | WocAmmoChangedEvent | WocCrystalsMovedEvent | WocCrystalCapturedEvent | WocCardSpentEvent | WocShipsPlacedEvent | WocShipsMovedEvent | WocShipsRemovedEvent | WocTeleporterLostEvent | WocTeleporterWithheldEvent | WocIsleTakenEvent | WocIsleLostEvent | WocCountdownSetEvent | WocDiscountUsedEvent | WocCardBoughtEvent | WocCardRevealedEvent | WocDeckReshuffledEvent | WocDisasterDrawnEvent | WocIslandLaidWasteEvent | WocIslandMarkedEvent | WocStepMadeEvent | WocTrailFixedEvent | WocShipsRedistributedEvent | WocTeleporterPlacedEvent | WocGrantUsedEvent | WocCentralEnteredEvent | WocResourceConvertedEvent | WocCrystalMountedEvent | WocCrystalDismountedEvent | WocAbilityUpgradedEvent | WocStepsGrantedEvent | WocActionsGrantedEvent | WocTeleporterGrantedEvent | WocExpeditionSeenEvent | WocExpeditionRecoveredEvent | WocExpeditionsRotatedEvent | WocPirateRemovedEvent | WocPrivateerMovedEvent | WocBattleStartedEvent | WocAbilityUsedEvent | WocBidSealedEvent | WocDiceRolledEvent | WocBidsRevealedEvent | WocBattleResolvedEvent | WocRetreatOrderedEvent | WocBattleEndedEvent | WocSeatEliminatedEvent | WocPrivateerSentEvent | WocBlockadeStartedEvent | WocBlockadeEndedEvent | WocRansomOfferedEvent | WocRansomLapsedEvent | WocRansomAnsweredEvent | WocIsleRoundHeldEvent;
+
+/** The free teleporter bonus is used. */
+export interface WocGrantUsedEvent {
+  type: "grant_used";
+  seat: AnyWocSeat;
+}
+
+/** What a level would play in a practice match of War of Civilizations. */
+export type WocHint = HintBase & {
+  game: "war_of_civilizations";
+  /** What the level would play. */
+  action: WocDecided;
+  /** The actions that it compared, best first; empty for a level that does not search. */
+  options: (HintOptionBase & {
+    /** The action. */
+    action: WocDecided;
+  })[];
+};
+
+/** Make the pirate the seat's privateer on its home base, and explore the island (WOC-PIR-04, WOC-PIR-05). */
+export interface WocHirePirate {
+  type: "hire_pirate";
+}
+
+/** An island is barren, and noted for this turn (WOC-DIS-08). */
+export interface WocIslandLaidWasteEvent {
+  type: "island_laid_waste";
+  at: AnyWocAt;
+}
+
+/** An island has other forecast tokens, or is no longer marked. */
+export interface WocIslandMarkedEvent {
+  type: "island_marked";
+  at: AnyWocAt;
+  /** forecast tokens on the island; null for none */
+  mark: number | null;
+}
+
+/** The Isle has no holder. */
+export interface WocIsleLostEvent {
+  type: "isle_lost";
+  seat: AnyWocSeat;
+}
+
+/** The holder has held the Isle for one more full round. */
+export interface WocIsleRoundHeldEvent {
+  type: "isle_round_held";
+  seat: AnyWocSeat;
+  /** full rounds for which it was held */
+  full_rounds: number;
+}
+
+/** The Isle has a holder, and the round is noted (WOC-ISL-02). */
+export interface WocIsleTakenEvent {
+  type: "isle_taken";
+  seat: AnyWocSeat;
+  round: Round;
+}
+
+/** who fights, or another. */
+export type WocKind = "fleet" | "pirate" | "privateer" | (string & {});
+
+/** The apex islands next to the north islands and the covered ones are fixed. */
+export interface WocMapLaidEvent {
+  type: "map_laid";
+  attached: WocMapLaidEventAttached;
+  /** apex islands that are not in play */
+  covered: WocAttached[];
+}
+
+/** the apex island next to each north island */
+export type WocMapLaidEventAttached = { [name: string]: WocAttached };
+
+/** The match is over and has an outcome. Nothing waits any more. */
+export interface WocMatchEndedEvent {
+  type: "match_ended";
+  /** one seat, or those that share the victory; none if the match does not count */
+  winners: AnyWocSeat[];
+  reason: WocReason;
+  scores: WocMatchEndedEventScores;
+}
+
+/** points by seat; empty after a draw or a match that does not count */
+export type WocMatchEndedEventScores = { [name: string]: number };
+
+/** The state is the first document of the match. */
+export interface WocMatchPreparedEvent {
+  type: "match_prepared";
+  /** The first document of the match, as its viewer may see it. */
+  document: WocView;
+}
+
+/** The state is the document of an earlier version again. */
+export interface WocMatchRestoredEvent {
+  type: "match_restored";
+  /** the version of the match whose document this is */
+  version: number;
+  /** The document of the earlier version, as its viewer may see it. */
+  document: WocView;
+  memory: WarMatchRestoredEventMemory;
+}
+
+/** Play begins. The seats are in turn order. */
+export interface WocMatchStartedEvent {
+  type: "match_started";
+  /** in turn order */
+  seats: AnyWocSeat[];
+}
+
+/** Mount a crystal. From now on it cannot be spent (WOC-MNT-01, WOC-MNT-05). */
+export interface WocMount {
+  type: "mount";
+  at: WocAt;
+}
+
+/**
+ * Make a step with ships. On arrival the entry comes first, then an opponent, then the prize (WOC-MOV-01, WOC-MOV-03, WOC-MOV-05,
+ * WOC-MOV-06, WOC-MOV-07, WOC-ABL-03, WOC-PWR-27, WOC-PIR-01, WOC-PRV-07, WOC-PRV-12, WOC-TEL-10).
+ */
+export interface WocMove {
+  type: "move";
+  /** where it comes from */
+  from: WocAt;
+  /** where it goes */
+  to: WocAt;
+  ships: WocMoveShips;
+}
+
+/**
+ * Send a privateer home, or to block an island, where the opponent must answer (WOC-PRV-01, WOC-PRV-02, WOC-PRV-04, WOC-PRV-05,
+ * WOC-PRV-06, WOC-RAN-04, WOC-TRN-10).
+ */
+export interface WocMovePrivateer {
+  type: "move_privateer";
+  to: WocAt;
+}
+
+/** the ships that go, by kind */
+export type WocMoveShips = { [name: string]: number };
+
+/** A new match of War of Civilizations. */
+export interface WocNewMatch {
+  game: "war_of_civilizations";
+  /** Who takes which seat, in any order. */
+  seats: {
+    fox?: SeatTaker;
+    rhino?: SeatTaker;
+    tiger?: SeatTaker;
+    ape?: SeatTaker;
+    squirrel?: SeatTaker;
+    lion?: SeatTaker;
+  };
+  /** The options. Missing options have their defaults. */
+  options?: WocOptions;
+  profile?: HouseProfile;
+  /** Each seat of the match once, in turn order. */
+  order?: WocSeat[];
+  code?: ForkCode;
+  clock?: ClockRequest;
+  time_out?: TimeOutRequest;
+  spectators?: Spectators;
+  dispute_days?: ForkDisputeDays;
+}
+
+/** Ask the privateer's owner. A note binds nobody (WOC-RAN-01, WOC-RAN-02). */
+export interface WocOfferRansom {
+  type: "offer_ransom";
+  at: WocAt;
+  /** what the seat would pay, by kind */
+  offer: { [name: string]: number };
+  /** free text for the other seat; it binds nobody */
+  note?: string;
+}
+
+/** the level at which abilities begin (WOC-SET-06) */
+export type WocOptionAbilityLevel = number;
+
+/** whether the loser of a battle loses all its tokens (WOC-TEL-09) */
+export type WocOptionAllTokensLost = boolean;
+
+/** whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07) */
+export type WocOptionArrivalCounts = boolean;
+
+/** whether disasters are forecast (WOC-DIS) */
+export type WocOptionDisasters = boolean;
+
+/** whether each round begins with the seat after the one that began the round before (WOC-RND-12) */
+export type WocOptionFirstSeatRotates = boolean;
+
+/** whether a seat's ammunition is for it alone to see (WOC-GEN-05) */
+export type WocOptionHiddenAmmo = boolean;
+
+/** whether pirates and privateers are in play (WOC-PIR, WOC-PRV) */
+export type WocOptionPirates = boolean;
+
+/** whether privateers go only where their seat has a token (WOC-PRV-02) */
+export type WocOptionPrivateerByToken = boolean;
+
+/** the round after which the match ends at the latest (WOC-RND-10) */
+export type WocOptionRoundLimit = number;
+
+/** the options of a match of War of Civilizations */
+export interface WocOptions {
+  pirates?: WocOptionPirates;
+  disasters?: WocOptionDisasters;
+  round_limit?: WocOptionRoundLimit;
+  arrival_counts?: WocOptionArrivalCounts;
+  first_seat_rotates?: WocOptionFirstSeatRotates;
+  ability_level?: WocOptionAbilityLevel;
+  hidden_ammo?: WocOptionHiddenAmmo;
+  privateer_by_token?: WocOptionPrivateerByToken;
+  all_tokens_lost?: WocOptionAllTokensLost;
+}
+
+/** the kind of decision that is due, or another. */
+export type WocPhase = "setup" | "deploy" | "turn" | "pirate" | "blockade" | "ransom" | "reinforce" | "bids" | "retreat" | "round_end" | "over" | (string & {});
+
+/** Another decision is due, or another actor decides. */
+export interface WocPhaseChangedEvent {
+  type: "phase_changed";
+  phase: WocPhase;
+  /** the seat whose turn it is, or null */
+  active: AnyWocSeat | null;
+  /** who must decide now */
+  to_act: WocToAct[];
+}
+
+/** A pirate has left its island. */
+export interface WocPirateRemovedEvent {
+  type: "pirate_removed";
+  apex: WocAttached;
+  /** why the pirate leaves */
+  reason: "defeated" | "hired" | (string & {});
+}
+
+/** A pirate is on each of these apex islands. */
+export interface WocPiratesPlacedEvent {
+  type: "pirates_placed";
+  /** the islands with a pirate */
+  at: WocAttached[];
+}
+
+/** Use a card once and discard it (WOC-PWR-04, WOC-TRN-11). */
+export interface WocPlayCard {
+  type: "play_card";
+  card: WocCard;
+  at?: WocAt;
+}
+
+/** What followed from your actions in a match of War of Civilizations. */
+export type WocPlayed = PlayedBase & {
+  game: "war_of_civilizations";
+  /** One entry for each action, as your seat may see it. */
+  entries: WocEntry[];
+  /** What you may do next. */
+  choices: WocChoice[];
+};
+
+/** the side that has won, or another. */
+export type WocPrivateer = "attacker" | "defender" | (string & {});
+
+/** A privateer is on another location, or in the reserve. */
+export interface WocPrivateerMovedEvent {
+  type: "privateer_moved";
+  seat: AnyWocSeat;
+  /** a location, or the reserve */
+  to: AnyWocAt | "reserve";
+}
+
+/** A seat has moved its privateer, once in this turn. */
+export interface WocPrivateerSentEvent {
+  type: "privateer_sent";
+  seat: AnyWocSeat;
+  to: AnyWocAt;
+}
+
+/** The offer is accepted or not. */
+export interface WocRansomAnsweredEvent {
+  type: "ransom_answered";
+  seat: AnyWocSeat;
+  /** whether the offer was accepted */
+  accepted: boolean;
+  note: WocRansomAnsweredEventNote;
+}
+
+/** free text for the other seat, or null; it binds nobody */
+export type WocRansomAnsweredEventNote = string | null;
+
+/** There is nobody any more to make the offer, or to answer it. */
+export interface WocRansomLapsedEvent {
+  type: "ransom_lapsed";
+  at: AnyWocAt;
+}
+
+/** A seat has made one more offer. */
+export interface WocRansomOfferedEvent {
+  type: "ransom_offered";
+  /** the seat that offers */
+  from: AnyWocSeat;
+  /** the privateer's owner, who must answer */
+  to: AnyWocSeat;
+  /** where the privateer is */
+  at: AnyWocAt;
+  /** what the seat that is blocked would pay */
+  offer: { [name: string]: number };
+  note: WocRansomAnsweredEventNote;
+}
+
+/** Let both sides bid. No more ships come (WOC-BAT-03). */
+export interface WocReady {
+  type: "ready";
+}
+
+/** why the match is over, or another. */
+export type WocReason = "isle_held" | "crystals" | "round_limit" | "last_survivor" | "resigned" | "forfeited" | "draw" | "void" | "ruling" | (string & {});
+
+/** why the stock changes, or another. */
+export type WocReasonId = "start" | "collect" | "convert" | "card" | "plunder" | "spoils" | "ransom" | "rebuild" | "buy_card" | "buy_ships" | "teleporter" | "mount" | "expedition" | "bid" | "hire" | "upkeep" | (string & {});
+
+/** Make a barren island as it was before (WOC-DIS-08). */
+export interface WocRebuild {
+  type: "rebuild";
+  at: WocAt;
+}
+
+/** An action as viewers other than its seat may see it. */
+export interface WocRedacted {
+  /** All of it that is shown. */
+  type: "collect" | "buy_card" | "move" | "convert" | "play_card" | "answer_ransom" | "bid" | (string & {});
+}
+
+/**
+ * In the phase `turn`: Move ships to another location of the trail, which is fixed from now on. The capital ship may move as well
+ * (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-05, WOC-RED-06, WOC-MOV-06, WOC-ISL-02, WOC-ISL-04). In the phase `reinforce`: Bring ships
+ * into the battle (WOC-BAT-02, WOC-BAT-03, WOC-ISL-03, WOC-ISL-04).
+ */
+export interface WocRedistribute {
+  type: "redistribute";
+  /** where it comes from */
+  from: WocAt;
+  /** where it goes */
+  to: WocAt;
+  ships: WocMoveShips;
+}
+
+/** Why War of Civilizations refuses, or another. */
+export type WocRefusalCode = "option_off" | "no_action" | "action_under_way" | "no_actions_left" | "bonus_closed" | "forecast_first" | "already_done" | "bad_choice" | "nothing_to_collect" | "not_barren" | "not_your_continent" | "enemy_there" | "card_not_there" | "card_limit" | "hand_full" | "wrong_moment" | "reserve_empty" | "not_controlled" | "isle_closed" | "capacity_full" | "cannot_pay" | "no_teleporter" | "not_dockable" | "already_there" | "no_ships" | "no_steps" | "not_adjacent" | "already_controlled" | "blocked" | "capital_first" | "not_connected" | "no_crystal" | "mount_or_dismount" | "too_soon" | "max_level" | "no_ability" | "no_privateer" | "privateer_limit" | "capital_there" | "no_target" | "offer_limit" | (string & {});
+
+/** The seat has converted into a resource in this action. */
+export interface WocResourceConvertedEvent {
+  type: "resource_converted";
+  seat: AnyWocSeat;
+  into: AnyWocConverted;
+}
+
+/** A seat has more or less of something. */
+export interface WocResourcesChangedEvent {
+  type: "resources_changed";
+  seat: AnyWocSeat;
+  /** what is added, or taken where negative */
+  changes: { [name: string]: number };
+  reason: WocReasonId;
+}
+
+/** Send the chosen ships home and the others to the reserve (WOC-RET-01, WOC-RET-02). */
+export interface WocRetreat {
+  type: "retreat";
+  /** the ships that go home, by kind */
+  ships: { [name: string]: number };
+}
+
+/** The loser must choose which ships go home. */
+export interface WocRetreatOrderedEvent {
+  type: "retreat_ordered";
+  seat: AnyWocSeat;
+  /** how many ships go home */
+  count: number;
+}
+
+/** a seat, named after its clan */
+export type WocSeat = "fox" | "rhino" | "tiger" | "ape" | "squirrel" | "lion";
+
+/** A seat is out. Its pieces leave the board, and its cards go to the discard pile (WOC-ELM-03). */
+export interface WocSeatEliminatedEvent {
+  type: "seat_eliminated";
+  seat: AnyWocSeat;
+  /** the seat that has eliminated it */
+  by: AnyWocSeat;
+}
+
+/**
+ * A seat has left the match. It does not act again and does not win. Its pieces and goods leave the match, its cards go to the discard
+ * pile, its crystals, mounted ones too, to the supply.
+ */
+export interface WocSeatWithdrawnEvent {
+  type: "seat_withdrawn";
+  seat: AnyWocSeat;
+}
+
+/** a kind of ship */
+export type WocShip = "capital" | "destroyer" | "frigate" | "gunboat";
+
+/** Ships are somewhere else. */
+export interface WocShipsMovedEvent {
+  type: "ships_moved";
+  seat: AnyWocSeat;
+  /** where it comes from */
+  from: AnyWocAt;
+  /** where it goes */
+  to: AnyWocAt;
+  ships: WocShipsMovedEventShips;
+  /** why the ships move */
+  reason: "reinforce" | "turned_back" | "retreat" | "upkeep" | "disaster" | (string & {});
+}
+
+/** ships by kind */
+export type WocShipsMovedEventShips = { [name: string]: number };
+
+/** Ships come on the board. */
+export interface WocShipsPlacedEvent {
+  type: "ships_placed";
+  seat: AnyWocSeat;
+  at: AnyWocAt;
+  ships: WocShipsMovedEventShips;
+  /** why the ships come */
+  reason: "start" | "deploy" | "buy" | "card" | (string & {});
+}
+
+/** Ships are elsewhere on their trail, and do not move again in this action. */
+export interface WocShipsRedistributedEvent {
+  type: "ships_redistributed";
+  seat: AnyWocSeat;
+  /** where it comes from */
+  from: AnyWocAt;
+  /** where it goes */
+  to: AnyWocAt;
+  ships: WocShipsMovedEventShips;
+}
+
+/** Ships go to the reserve. */
+export interface WocShipsRemovedEvent {
+  type: "ships_removed";
+  seat: AnyWocSeat;
+  at: AnyWocAt;
+  ships: WocShipsMovedEventShips;
+  /** why the ships leave the board */
+  reason: "defeat" | "ability" | "disaster" | "upkeep" | (string & {});
+}
+
+/** A match of War of Civilizations at a version, as its viewer may see it. */
+export type WocState = StateBase & {
+  game: "war_of_civilizations";
+  /** The state document as the viewer may see it. */
+  view: WocView;
+};
+
+/**
+ * Ships have made a step of a Move. The first step uses the steps that cards have granted. Those of a card that is played later in the
+ * Move are left for the next Move (WOC-PWR-27).
+ */
+export interface WocStepMadeEvent {
+  type: "step_made";
+  seat: AnyWocSeat;
+  /** where it comes from */
+  from: AnyWocAt;
+  /** where it goes */
+  to: AnyWocAt;
+  ships: WocShipsMovedEventShips;
+  /** steps that the Move may still make */
+  steps_left: number;
+}
+
+/** The next Move may go further. */
+export interface WocStepsGrantedEvent {
+  type: "steps_granted";
+  seat: AnyWocSeat;
+  /** how many steps */
+  count: number;
+}
+
+/** The next teleporter bonus is free. */
+export interface WocTeleporterGrantedEvent {
+  type: "teleporter_granted";
+  seat: AnyWocSeat;
+}
+
+/** A token goes back to its mat. */
+export interface WocTeleporterLostEvent {
+  type: "teleporter_lost";
+  seat: AnyWocSeat;
+  at: AnyWocAt;
+  /** why the token is lost */
+  reason: "battle" | "disaster" | (string & {});
+}
+
+/** A token is placed, from the mat or from another location, and noted for this action. */
+export interface WocTeleporterPlacedEvent {
+  type: "teleporter_placed";
+  seat: AnyWocSeat;
+  /** the location of the token; null for one from the mat */
+  from: AnyWocAt | null;
+  /** where it goes */
+  to: AnyWocAt;
+}
+
+/** The active seat cannot place a lost token again in this turn. */
+export interface WocTeleporterWithheldEvent {
+  type: "teleporter_withheld";
+  seat: AnyWocSeat;
+}
+
+/** a seat, or the system, or another. */
+export type WocToAct = "fox" | "rhino" | "tiger" | "ape" | "squirrel" | "lion" | "system" | (string & {});
+
+/** A lost expedition is on each of these apex islands, with a crystal. */
+export interface WocTokensPlacedEvent {
+  type: "tokens_placed";
+  /** the token of each island; null for a viewer who may not know it */
+  tokens: { [name: string]: WocExpedition | null };
+}
+
+/** The rest of this Redistribute goes along one trail. */
+export interface WocTrailFixedEvent {
+  type: "trail_fixed";
+  seat: AnyWocSeat;
+  /** the locations of the trail, in map order */
+  trail: AnyWocAt[];
+}
+
+/** What your actions would lead to in a match of War of Civilizations. */
+export type WocTried = TriedBase & {
+  game: "war_of_civilizations";
+  /** The state document after the actions, as your seat would see it. */
+  view: WocView;
+  /** What you could do next in the game. */
+  choices: WocChoice[];
+};
+
+/** The turn is over. What follows says who acts next. There is no turn record between turns. */
+export interface WocTurnEndedEvent {
+  type: "turn_ended";
+  seat: AnyWocSeat;
+}
+
+/** The seat is active and decides in this phase. The turn record is blank, and no offer was made. */
+export interface WocTurnStartedEvent {
+  type: "turn_started";
+  seat: AnyWocSeat;
+  phase: WocPhase;
+}
+
+/** Return a crystal to the supply and raise the ability by a level. What was fixed before does not change (WOC-ABL-01, WOC-LIM-02). */
+export interface WocUpgradeAbility {
+  type: "upgrade_ability";
+}
+
+/** Send a ship of the opponent to its reserve (WOC-ABL-02). */
+export interface WocUseAbility {
+  type: "use_ability";
+  at: WocAt;
+  ship: WocShip;
+}
+
+/** the state of a match of War of Civilizations */
+export interface WocView {
+  /** the game */
+  game: "war_of_civilizations";
+  options: WarViewOptions;
+  /** in turn order, once the match has started */
+  seats: AnyWocSeat[];
+  round: Round;
+  phase: WocPhase;
+  active: WocViewActive;
+  /** who must decide now */
+  to_act: WocToAct[];
+  /** who won, and why; null while the match goes on */
+  outcome: {
+    /** one seat, or those that share the victory; none if the match does not count */
+    winners: AnyWocSeat[];
+    reason: WocReason;
+    scores: WocMatchEndedEventScores;
+  } | null;
+  /** the seat with which the round began, where the first seat rotates */
+  first?: AnyWocSeat;
+  /** what each seat has */
+  players: { [name: string]: {
+    /** OC, the money in stock */
+    oc: number;
+    /** AlWood in stock */
+    alwood: number;
+    /** ammunition in stock; null where others may not see it */
+    ammo: number | null;
+    /** crystals in stock, without those that are mounted */
+    crystals: number;
+    /** the level of the clan's ability */
+    ability: number;
+    /** oldest first */
+    cards: AnyWocCard[];
+    /** all ships on the board by location, hostages included */
+    fleets: { [name: string]: WocShipsMovedEventShips };
+    /** in order of placing */
+    teleporters: AnyWocAt[];
+    /** the round in which a crystal was mounted */
+    mounted: { [name: string]: Round };
+    /** whether the seat has entered the central continent (WOC-MOV-03) */
+    entered_central: boolean;
+    /** where the seat's privateer is; null if it has none */
+    privateer: AnyWocAt | "reserve" | null;
+    /** whether the seat is out */
+    eliminated: boolean;
+  } };
+  attached: WocMapLaidEventAttached;
+  /** apex islands that are not in play */
+  covered: WocAttached[];
+  /** all six apex islands */
+  apex: { [name: string]: {
+    /** whether the lost expedition is gone; else its token lies there, with a crystal */
+    explored: boolean;
+    /** the token there; null if there is none or the viewer may not know it */
+    expedition: WocExpedition | null;
+    /** seats that have looked at the token */
+    known_to: AnyWocSeat[];
+    /** whether a pirate is there */
+    pirate: boolean;
+  } };
+  /** who holds the Isle, and for how long */
+  isle: {
+    /** the seat that holds the Isle, or null */
+    holder: AnyWocSeat | null;
+    /** the round in which it took the Isle, or null */
+    since: number | null;
+    /** full rounds for which it was held */
+    full_rounds: number;
+  };
+  /** those that no seat has */
+  crystals: { [name: string]: number };
+  /** the number on the tracker; null before it is set */
+  countdown: number | null;
+  /** the power cards that no seat has */
+  power: {
+    /** oldest first */
+    display: AnyWocCard[];
+    /** top card first; a view has the number of cards instead */
+    deck: AnyWocCard[] | number;
+    /** oldest first */
+    discard: AnyWocCard[];
+  };
+  /** forecast tokens of islands, or barren */
+  marks: { [name: string]: number | "barren" };
+  /** the record of the active seat's turn so far */
+  turn: {
+    /** active actions begun this turn */
+    actions_used: number;
+    /** active actions that cards have granted this turn */
+    extra_actions: number;
+    /** the active action under way, or null */
+    action: AnyWocActionId | null;
+    /** whether bonus steps of the action are still allowed */
+    bonus_open: boolean;
+    /** power cards bought this turn */
+    cards_bought: number;
+    /** whether crystals were mounted or dismounted this turn; null for neither */
+    crystal_use: WocCrystalUse | null;
+    /** where tokens were placed in this action */
+    teleporter_to: AnyWocAt[];
+    /** whether the next teleporter bonus is free */
+    free_teleporter: boolean;
+    /** steps from cards for the next Move */
+    extra_steps: number;
+    /** the last step of this Move, or null */
+    mover: {
+      /** where the ships came from */
+      from: AnyWocAt;
+      /** where the ships are */
+      at: AnyWocAt;
+      ships: WocShipsMovedEventShips;
+      /** steps that the Move may still make */
+      steps_left: number;
+    } | null;
+    /** the trail of this Redistribute, in map order; null as long as it is open */
+    trail: AnyWocAt[] | null;
+    /** ships that have moved in this Redistribute, by location */
+    arrived: { [name: string]: WocShipsMovedEventShips };
+    /** what is left of Lion's discount in this Buy, in OC */
+    discount_left: number;
+    /** resources already converted into in this action */
+    converted: AnyWocConverted[];
+    /** whether the forecast of this action is done */
+    forecast_drawn: boolean;
+    /** whether the seat has moved its privateer this turn */
+    privateer_used: boolean;
+    /** islands that became barren this turn, in that order (WOC-DIS-08) */
+    laid_waste: AnyWocAt[];
+    /** the active seat's own tokens lost this turn (WOC-TEL-10) */
+    teleporters_lost: number;
+  } | null;
+  /** the battle under way, or null */
+  battle: {
+    /** where the battle is */
+    at: AnyWocAt;
+    kind: WocKind;
+    /** the seat that attacks */
+    attacker: AnyWocSeat;
+    defender: WocDefender;
+    privateer: WocViewBattlePrivateer;
+    from: WocViewBattleFrom;
+    hostages: WocViewBattleHostages;
+    /** those sealed so far; before the reveal a view has null for others' bids */
+    bids: { [name: string]: {
+      /** ammunition bid */
+      ammo: number;
+      /** battle cards bid */
+      cards: AnyWocCard[];
+    } | null };
+    /** seats that have used their ability */
+    ability_used: AnyWocSeat[];
+    /** the pirate's dice; null before they are thrown */
+    dice: number[] | null;
+    /** how the battle was decided, or null */
+    result: {
+      winner: WocPrivateer;
+      sides: WocBattleResolvedEventSides;
+    } | null;
+    /** who must choose how many ships to send home, or null */
+    retreat: {
+      seat: AnyWocSeat;
+      /** how many ships go home */
+      count: number;
+    } | null;
+  } | null;
+  /** a privateer that has arrived and waits for an answer, or null */
+  blockade: {
+    /** where the privateer is */
+    at: AnyWocAt;
+    /** the seat of the privateer */
+    owner: AnyWocSeat;
+    /** the seat that must answer */
+    occupant: AnyWocSeat;
+    /** offers of ransom that the owner has made earlier in the turn */
+    offers?: number;
+  } | null;
+  /** the offer that waits for an answer, or null */
+  ransom: {
+    /** the seat that offers */
+    from: AnyWocSeat;
+    /** the privateer's owner, who must answer */
+    to: AnyWocSeat;
+    /** where the privateer is */
+    at: AnyWocAt;
+    offer: WocViewRansomOffer;
+    note: WocRansomAnsweredEventNote;
+  } | null;
+  /** offers of ransom made in this turn, or in this blockade */
+  offers: number;
+}
+
+/** the seat whose turn it is, or null */
+export type WocViewActive = AnyWocSeat | null;
+
+/** where the attacking fleet came from, or null */
+export type WocViewBattleFrom = AnyWocAt | null;
+
+/** the defender's ships there that do not fight, by kind */
+export type WocViewBattleHostages = { [name: string]: number };
+
+/** the side that is the privateer itself, or null */
+export type WocViewBattlePrivateer = WocPrivateer | null;
+
+/** what the seat that is blocked would pay */
+export type WocViewRansomOffer = { [name: string]: number };
+
+/** Leave the ships there as hostages (WOC-PRV-06, WOC-PRV-07). */
+export interface WocYield {
+  type: "yield";
+}
+
+/** An action of War of the Worlds: The New Wave. */
+export type WowAction = WowAdvance | WowPlay | WowBuy | WowSwap | WowUseBuilding | WowEndTurn | WowMoveCivilian | WowEndMoves;
+
+/**
+ * In the phase `setup`: Place civilians, the ship and the first figures, deal the piles of both sides, and start the first round
+ * (WOW-SET-02, WOW-SET-03, WOW-SET-04, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05). In the phase `round_end`: Start the
+ * next round, or end the match (WOW-TRN-18, WOW-END-06).
+ */
+export interface WowAdvance {
+  type: "advance";
+}
+
+/** The analysis of a match of War of the Worlds: The New Wave that is over. */
+export type WowAnalysis = AnalysisBase & {
+  game: "war_of_the_worlds";
+  /** Every decision between several actions, in the order of the match. */
+  decisions: (DecisionBase & {
+    /** What the seat played. */
+    action: WowDecided;
+    /** What the level would have played. The same if it found nothing better. */
+    best: WowDecided;
+  })[];
+};
+
+/** a building token, or another. */
+export type WowBuilding = "invasion_ship" | "plasma_reactor" | "particle_generator" | "alien_factory" | "regenerator" | "bunkers" | "tank_factory" | "supply_depot" | "heavy_artillery" | "barrage_balloons" | "fort" | "landmines" | (string & {});
+
+/** A token leaves the match. Its card has left before (WOW-BLD-12). */
+export interface WowBuildingDestroyedEvent {
+  type: "building_destroyed";
+  building: WowBuilding;
+  slot: WowSlot;
+  region: WowRegionId;
+}
+
+/** A token comes on the board. */
+export interface WowBuildingPlacedEvent {
+  type: "building_placed";
+  seat: AnyWowSeat;
+  building: WowBuilding;
+  slot: WowSlot;
+  region: WowRegionId;
+}
+
+/** A building has done its action this turn. */
+export interface WowBuildingUsedEvent {
+  type: "building_used";
+  building: WowBuilding;
+  region: WowRegionId;
+  /** a land region */
+  target: WowRegionId | null;
+}
+
+/**
+ * Pay the cost, move the card and fill the pool. A building card leaves the game and its token is placed. A unit card places a figure if
+ * possible. No option of the card is carried out (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07, WOW-BLD-01, WOW-UNT-01,
+ * WOW-UNT-05, WOW-UNT-12).
+ */
+export interface WowBuy {
+  type: "buy";
+  card: WowCard;
+  region?: WowRegion;
+}
+
+/** a card */
+export type WowCard = "reap" | "power_supply" | "frightening_sound" | "nerve_agent" | "poisonous_fog" | "infrasound" | "plasma_synthesis" | "scorching_beam" | "alien_abduction" | "tripod" | "ufo" | "plasma_reactor" | "particle_generator" | "alien_factory" | "regenerator" | "relocate" | "guerillas" | "evacuate" | "redeploy" | "airstrike" | "royal_navy" | "army" | "bunkers" | "tank_factory" | "supply_depot" | "heavy_artillery" | "barrage_balloons" | "fort" | "landmines";
+
+/** A card leaves the offer pool for its owner's discard pile, or the game (WOW-OFR-04). */
+export interface WowCardBoughtEvent {
+  type: "card_bought";
+  seat: AnyWowSeat;
+  card: AnyWowCard;
+  to: WowTo;
+}
+
+/** A card leaves the hand for an open pile. The figure that took it is marked (WOW-TRN-09, WOW-UNT-07). */
+export interface WowCardPlayedEvent {
+  type: "card_played";
+  seat: AnyWowSeat;
+  card: AnyWowCard;
+  /** the option's place on the card, from 1; 0 places a figure instead */
+  option: number;
+  to: WowTo;
+  unit?: AnyWowUnit;
+}
+
+/** A card leaves the offer pool for the bottom of the offer deck, or the game. The seat has made its swap. */
+export interface WowCardSwappedEvent {
+  type: "card_swapped";
+  seat: AnyWowSeat;
+  card: AnyWowCard;
+  /** where the card goes: under the offer deck, or out of the game */
+  to: "offer_deck" | "removed" | (string & {});
+}
+
+/** Cards from the top of the supply deck join the hand. */
+export interface WowCardsDrawnEvent {
+  type: "cards_drawn";
+  seat: AnyWowSeat;
+  /** how many cards */
+  count: number;
+  /** top card first; null for a viewer who may not know them */
+  cards: AnyWowCard[] | null;
+}
+
+/** A legal choice in a match of War of the Worlds: The New Wave. */
+export type WowChoice = ChoiceBase & {
+  /** A complete legal action. Submit it as it is. With `choose`, it has the lowest counts. */
+  action: ShownWowAction | ShownTableAction;
+};
+
+/** What you may do now in a match of War of the Worlds: The New Wave: in the game, and at the table. */
+export type WowChoices = ChoicesBase & {
+  game: "war_of_the_worlds";
+  /** Every legal choice: of your seat in the game, and at the table. */
+  choices: WowChoice[];
+};
+
+/** A civilian has attacked this turn. */
+export interface WowCivilianFoughtEvent {
+  type: "civilian_fought";
+  region: WowRegionId;
+}
+
+/** A civilian is in another region, and its mark goes with it (WOW-ATK-08, WOW-ATK-09). */
+export interface WowCivilianMovedEvent {
+  type: "civilian_moved";
+  from: WowRegionId;
+  to: WowRegionId;
+  /** whether the civilian has attacked this turn */
+  fought: boolean;
+}
+
+/** Civilians leave the board. */
+export interface WowCiviliansDestroyedEvent {
+  type: "civilians_destroyed";
+  region: WowRegionId;
+  /** how many civilians */
+  count: number;
+}
+
+/** Civilians come on the board. */
+export interface WowCiviliansPlacedEvent {
+  type: "civilians_placed";
+  region: WowRegionId;
+  /** how many civilians */
+  count: number;
+}
+
+/** The damage marker moves. Nothing leaves the board (WOW-ATK-03). */
+export interface WowDamageChangedEvent {
+  type: "damage_changed";
+  /** what is added, or taken where negative */
+  amount: number;
+  /** the damage dealt to the aliens */
+  total: number;
+  /** a card, a building, or income */
+  source: string;
+  /** the region where it happened, or null */
+  region: WowRegionId | null;
+}
+
+/** An action that was compared. */
+export type WowDecided = ShownWowAction;
+
+/** End Evacuate (WOW-HUM-04). */
+export interface WowEndMoves {
+  type: "end_moves";
+}
+
+/** End the turn (WOW-TRN-01, WOW-TRN-10, WOW-TRN-11). */
+export interface WowEndTurn {
+  type: "end_turn";
+}
+
+/** Entries of a match of War of the Worlds: The New Wave, oldest first. */
+export type WowEntries = EntriesBase & {
+  game: "war_of_the_worlds";
+  /** The entries, oldest first. */
+  entries: WowEntry[];
+};
+
+/** An accepted action of War of the Worlds: The New Wave with the events that followed, as its viewer may see it. */
+export type WowEntry = EntryBase & {
+  /** The accepted action. Only its `type` if the viewer may not know the rest. */
+  action: ShownWowAction | AcceptedTableAction;
+  /** What followed from the action, in order. */
+  events: WowEvent[];
+};
+
+/** No second civilian may move any more. */
+export interface WowEvacuationEndedEvent {
+  type: "evacuation_ended";
+}
+
+/** A second civilian may move. The first one stays in its region. */
+export interface WowEvacuationStartedEvent {
+  type: "evacuation_started";
+  region: WowRegionId;
+  /** whether the civilian has attacked this turn */
+  fought: boolean;
+}
+
+/** An event of War of the Worlds: The New Wave, as its viewer may see it. */
+export type WowEvent = WowGameEvent | TableEvent;
+
+/** An event of War of the Worlds: The New Wave, as its viewer may see it. */
+export type WowGameEvent = WowMatchPreparedEvent | WowMatchRestoredEvent | WowMatchStartedEvent | RoundStartedEvent | WowTurnStartedEvent | WowPhaseChangedEvent | WowTurnEndedEvent | RoundEndedEvent | WowSeatWithdrawnEvent | WowMatchEndedEvent | WowResourcesChangedEvent | WowHandDiscardedEvent | WowSupplyShuffledEvent | WowCardsDrawnEvent | WowOfferFilledEvent | WowInfluenceRemovedEvent | WowCiviliansPlacedEvent | WowOfferDeckShuffledEvent | WowCardPlayedEvent | WowStrikeOpenedEvent | WowStrikeRaisedEvent | WowStrikeLandedEvent | WowBuildingDestroyedEvent | WowUnitDestroyedEvent | WowCiviliansDestroyedEvent | WowInfluencePlacedEvent | WowUnitMovedEvent | WowCivilianMovedEvent | WowCivilianFoughtEvent | WowEvacuationStartedEvent | WowEvacuationEndedEvent | WowUnitPlacedEvent | WowBuildingPlacedEvent | WowBuildingUsedEvent | WowDamageChangedEvent | WowCardBoughtEvent | WowCardSwappedEvent;
+
+/** The rest of a hand is on the discard pile. */
+export interface WowHandDiscardedEvent {
+  type: "hand_discarded";
+  seat: AnyWowSeat;
+  /** the cards discarded */
+  cards: AnyWowCard[];
+}
+
+/** What a level would play in a practice match of War of the Worlds: The New Wave. */
+export type WowHint = HintBase & {
+  game: "war_of_the_worlds";
+  /** What the level would play. */
+  action: WowDecided;
+  /** The actions that it compared, best first; empty for a level that does not search. */
+  options: (HintOptionBase & {
+    /** The action. */
+    action: WowDecided;
+  })[];
+};
+
+/** a condition on a region, or another. */
+export type WowInfluence = "frightening_sound" | "nerve_agent" | "poisonous_fog" | (string & {});
+
+/** A condition is in force in a region. */
+export interface WowInfluencePlacedEvent {
+  type: "influence_placed";
+  kind: WowInfluence;
+  region: WowRegionId;
+}
+
+/** A condition has ended. */
+export interface WowInfluenceRemovedEvent {
+  type: "influence_removed";
+  kind: WowInfluence;
+  region: WowRegionId;
+}
+
+/** The match is over and has an outcome. An open strike or a second move of Evacuate does not go on (WOW-LEA-02). */
+export interface WowMatchEndedEvent {
+  type: "match_ended";
+  /** one seat, or those that share the victory; none if the match does not count */
+  winners: AnyWowSeat[];
+  reason: WowReason;
+  scores: WarMatchEndedEventScores;
+}
+
+/** The state is the first document of the match. */
+export interface WowMatchPreparedEvent {
+  type: "match_prepared";
+  /** The first document of the match, as its viewer may see it. */
+  document: WowView;
+}
+
+/** The state is the document of an earlier version again. */
+export interface WowMatchRestoredEvent {
+  type: "match_restored";
+  /** the version of the match whose document this is */
+  version: number;
+  /** The document of the earlier version, as its viewer may see it. */
+  document: WowView;
+  memory: WarMatchRestoredEventMemory;
+}
+
+/** Play begins. The seats are in turn order. */
+export interface WowMatchStartedEvent {
+  type: "match_started";
+  /** in turn order */
+  seats: AnyWowSeat[];
+}
+
+/** Move the second civilian, which ends Evacuate (WOW-HUM-03, WOW-HUM-04). */
+export interface WowMoveCivilian {
+  type: "move_civilian";
+  from: WowRegion;
+  to: WowRegion;
+}
+
+/** A new match of War of the Worlds: The New Wave. */
+export interface WowNewMatch {
+  game: "war_of_the_worlds";
+  /** Who takes which seat, in any order. */
+  seats: {
+    aliens?: SeatTaker;
+    humans?: SeatTaker;
+  };
+  /** The options. Missing options have their defaults. */
+  options?: WowOptions;
+  profile?: HouseProfile;
+  /** Each seat of the match once, in turn order. */
+  order?: WowSeat[];
+  code?: ForkCode;
+  clock?: ClockRequest;
+  time_out?: TimeOutRequest;
+  spectators?: Spectators;
+  dispute_days?: ForkDisputeDays;
+}
+
+/** The offer deck is ready for the match. */
+export interface WowOfferDeckShuffledEvent {
+  type: "offer_deck_shuffled";
+  seat: AnyWowSeat;
+  /** how many cards */
+  count: number;
+  /** top card first; null for a viewer who may not know them */
+  cards: AnyWowCard[] | null;
+}
+
+/** The top card of the offer deck joins the offer pool. */
+export interface WowOfferFilledEvent {
+  type: "offer_filled";
+  seat: AnyWowSeat;
+  card: AnyWowCard;
+}
+
+/** whether a discard pile is shuffled as soon as the supply deck is empty (WOW-OPT-05) */
+export type WowOptionEarlyShuffle = boolean;
+
+/** whether a swapped card leaves the game instead of going under the offer deck (WOW-OPT-01) */
+export type WowOptionExpertSwap = boolean;
+
+/** whether a seat must play every card that it can before its turn may end (WOW-OPT-02) */
+export type WowOptionMustPlay = boolean;
+
+/** the round after which the match ends by score (WOW-OPT-03) */
+export type WowOptionRoundLimit = number;
+
+/** whether a building acts only once in a turn (WOW-OPT-04) */
+export type WowOptionUseOnce = boolean;
+
+/** the options of a match of War of the Worlds: The New Wave */
+export interface WowOptions {
+  expert_swap?: WowOptionExpertSwap;
+  must_play?: WowOptionMustPlay;
+  round_limit?: WowOptionRoundLimit;
+  use_once?: WowOptionUseOnce;
+  early_shuffle?: WowOptionEarlyShuffle;
+}
+
+/** the kind of decision that is due, or another. */
+export type WowPhase = "setup" | "play" | "strike" | "evacuate" | "round_end" | "over" | (string & {});
+
+/** Another decision is due, or another actor decides. */
+export interface WowPhaseChangedEvent {
+  type: "phase_changed";
+  phase: WowPhase;
+  /** the seat whose turn it is, or null */
+  active: AnyWowSeat | null;
+  /** who must decide now */
+  to_act: WowToAct[];
+}
+
+/**
+ * Put the card on its pile, mark the figure of a unit card, and carry out the option, one option a play (WOW-TRN-04, WOW-TRN-09,
+ * WOW-CRD-02, WOW-CRD-03, WOW-CRD-04, WOW-UNT-07, WOW-UNT-08).
+ */
+export interface WowPlay {
+  type: "play";
+  card: WowCard;
+  /** the option's place on the card, from 1; 0 places a figure instead */
+  option: number;
+  unit?: WowUnit;
+  region?: WowRegion;
+  from?: WowRegion;
+  to?: WowRegion;
+  /** true: the attack is part of a strike */
+  strike?: boolean;
+}
+
+/** What followed from your actions in a match of War of the Worlds: The New Wave. */
+export type WowPlayed = PlayedBase & {
+  game: "war_of_the_worlds";
+  /** One entry for each action, as your seat may see it. */
+  entries: WowEntry[];
+  /** What you may do next. */
+  choices: WowChoice[];
+};
+
+/** why the match is over, or another. */
+export type WowReason = "damage" | "extinction" | "round_limit" | "resigned" | "forfeited" | "draw" | "void" | "ruling" | (string & {});
+
+/** Why War of the Worlds: The New Wave refuses, or another. */
+export type WowRefusalCode = "not_in_hand" | "bad_option" | "strike_pending" | "must_act" | "none_left" | "no_unit" | "unit_used" | "unit_blocked" | "wrong_terrain" | "not_adjacent" | "sealed" | "closed" | "balloons" | "no_path" | "no_civilian" | "protected" | "no_target" | "too_weak" | "no_strike" | "hostile" | "occupied" | "humans_there" | "not_on_offer" | "too_expensive" | "already_swapped" | "offer_deck_empty" | "no_building" | "already_used" | "fogged" | "no_damage" | "cards_left" | (string & {});
+
+/** a region of the map */
+export type WowRegion = "cornwall" | "cumbria" | "east_anglia" | "grampian" | "lancashire" | "london" | "lowlands" | "midlands" | "north_highlands" | "north_wales" | "northumbria" | "south_wales" | "wessex" | "west_highlands" | "yorkshire" | "celtic_sea" | "dogger_bank" | "hebrides" | "irish_sea" | "north_sea" | "portsmouth";
+
+/** a land region, or another. */
+export type WowRegionId = "cornwall" | "cumbria" | "east_anglia" | "grampian" | "lancashire" | "london" | "lowlands" | "midlands" | "north_highlands" | "north_wales" | "northumbria" | "south_wales" | "wessex" | "west_highlands" | "yorkshire" | (string & {});
+
+/** The active seat has more or less to spend. All resources of a turn are one pool (WOW-OFR-02). */
+export interface WowResourcesChangedEvent {
+  type: "resources_changed";
+  seat: AnyWowSeat;
+  /** what is added, or spent where negative */
+  amount: number;
+  /** a card, a building, or income */
+  source: string;
+}
+
+/** a seat, named after its side */
+export type WowSeat = "aliens" | "humans";
+
+/** A seat has left the match. It does not act again and does not win. */
+export interface WowSeatWithdrawnEvent {
+  type: "seat_withdrawn";
+  seat: AnyWowSeat;
+}
+
+/** the place of a token in its region, or another. */
+export type WowSlot = "building" | "balloons" | (string & {});
+
+/** A match of War of the Worlds: The New Wave at a version, as its viewer may see it. */
+export type WowState = StateBase & {
+  game: "war_of_the_worlds";
+  /** The state document as the viewer may see it. */
+  view: WowView;
+};
+
+/** The open strike is closed. What it destroys follows. */
+export interface WowStrikeLandedEvent {
+  type: "strike_landed";
+  /** damage gathered so far */
+  damage: number;
+}
+
+/** A strike on a region gathers damage. */
+export interface WowStrikeOpenedEvent {
+  type: "strike_opened";
+  region: AnyWowRegion;
+  /** damage gathered so far */
+  damage: number;
+  /** damage that the strike needs */
+  need: number;
+}
+
+/** The open strike has gathered more damage. */
+export interface WowStrikeRaisedEvent {
+  type: "strike_raised";
+  /** damage gathered so far */
+  damage: number;
+}
+
+/** The starting cards, or the cards of the discard pile, are the supply deck. */
+export interface WowSupplyShuffledEvent {
+  type: "supply_shuffled";
+  seat: AnyWowSeat;
+  /** how many cards */
+  count: number;
+  /** top card first; null for a viewer who may not know them */
+  cards: AnyWowCard[] | null;
+}
+
+/**
+ * Put the card under the offer deck, or out of the game with the expert swap. The top card of the deck takes its place. A swap is free
+ * (WOW-OFR-08, WOW-OFR-09, WOW-OFR-11, WOW-OFR-13, WOW-OPT-01).
+ */
+export interface WowSwap {
+  type: "swap";
+  card: WowCard;
+}
+
+/** the pile that the card goes to; `removed` is out of the game, or another. */
+export type WowTo = "discard" | "removed" | (string & {});
+
+/** a seat, or the system, or another. */
+export type WowToAct = "aliens" | "humans" | "system" | (string & {});
+
+/** What your actions would lead to in a match of War of the Worlds: The New Wave. */
+export type WowTried = TriedBase & {
+  game: "war_of_the_worlds";
+  /** The state document after the actions, as your seat would see it. */
+  view: WowView;
+  /** What you could do next in the game. */
+  choices: WowChoice[];
+};
+
+/**
+ * The turn is over. What follows says who acts next. Unspent resources are lost, and all marks of the turn are cleared (WOW-TRN-14,
+ * WOW-TRN-15).
+ */
+export interface WowTurnEndedEvent {
+  type: "turn_ended";
+  seat: AnyWowSeat;
+}
+
+/** The seat is active and decides in this phase. */
+export interface WowTurnStartedEvent {
+  type: "turn_started";
+  seat: AnyWowSeat;
+  phase: WowPhase;
+}
+
+/** a figure */
+export type WowUnit = "army_1" | "army_2" | "army_3" | "navy_1" | "navy_2" | "tripod_1" | "tripod_2" | "tripod_3" | "ufo_1" | "ufo_2";
+
+/** A figure leaves the board (WOW-DMG-04, WOW-EDN-10). */
+export interface WowUnitDestroyedEvent {
+  type: "unit_destroyed";
+  unit: AnyWowUnit;
+  region: AnyWowRegion;
+}
+
+/** A figure is in another region. */
+export interface WowUnitMovedEvent {
+  type: "unit_moved";
+  unit: AnyWowUnit;
+  from: AnyWowRegion;
+  to: AnyWowRegion;
+}
+
+/** A figure comes on the board. */
+export interface WowUnitPlacedEvent {
+  type: "unit_placed";
+  unit: AnyWowUnit;
+  region: AnyWowRegion;
+  /** whether it has taken a unit card this turn */
+  used: boolean;
+}
+
+/** Repair for energy, or shoot (WOW-ALN-16, WOW-HUM-12, WOW-HUM-15, WOW-BLD-11). */
+export interface WowUseBuilding {
+  type: "use_building";
+  region: WowRegion;
+  target?: WowRegion;
+}
+
+/** the state of a match of War of the Worlds: The New Wave */
+export interface WowView {
+  /** the game */
+  game: "war_of_the_worlds";
+  options: WarViewOptions;
+  /** in turn order, once the match has started */
+  seats: AnyWowSeat[];
+  round: Round;
+  phase: WowPhase;
+  active: WowViewActive;
+  /** who must decide now */
+  to_act: WowToAct[];
+  /** who won, and why; null while the match goes on */
+  outcome: {
+    /** one seat, or those that share the victory; none if the match does not count */
+    winners: AnyWowSeat[];
+    reason: WowReason;
+    scores: WarMatchEndedEventScores;
+  } | null;
+  /** the damage dealt to the aliens */
+  damage: number;
+  /** coins or energy of the active seat, for this turn */
+  resources: number;
+  /** whether the active seat has made its swap this turn */
+  swapped: boolean;
+  /** regions whose building was used this turn */
+  fired: WowRegionId[];
+  /** the open strike, or null */
+  strike: {
+    region: AnyWowRegion;
+    damage: WowViewStrikeDamage;
+    /** damage that the strike needs */
+    need: number;
+  } | null;
+  /** the region and the mark of the civilian that moved first, or null */
+  evacuation: {
+    region: WowRegionId;
+    /** whether the civilian has attacked this turn */
+    fought: boolean;
+  } | null;
+  /** the land regions */
+  regions: { [name: string]: {
+    /** civilians in the region */
+    civilians: number;
+    /** civilians that have attacked this turn */
+    fought: number;
+    /** the building token here, or null; never the balloons */
+    building: WowBuilding | null;
+    /** whether barrage balloons are here */
+    balloons: boolean;
+    /** conditions in force here, each at most once */
+    influence: WowInfluence[];
+  } };
+  /** the ten figures; a figure without a region is off the board */
+  units: { [name: string]: {
+    /** where the figure is; null off the board */
+    region: AnyWowRegion | null;
+    /** whether it has taken a unit card this turn */
+    used: boolean;
+  } };
+  /** the cards of each seat, by pile */
+  sides: { [name: string]: {
+    /** only its own seat sees it; other views have its size */
+    hand: AnyWowCard[] | number;
+    /** top card first; a view has the number of cards instead */
+    supply: AnyWowCard[] | number;
+    /** oldest first */
+    discard: AnyWowCard[];
+    /** oldest first */
+    removed: AnyWowCard[];
+    /** in order of arrival */
+    offer: AnyWowCard[];
+    /** top card first; a view has the number of cards instead */
+    offer_deck: AnyWowCard[] | number;
+  } };
+}
+
+/** the seat whose turn it is, or null */
+export type WowViewActive = AnyWowSeat | null;
+
+/** damage gathered so far */
+export type WowViewStrikeDamage = number;
+
 /** 1 to 2000 characters, without control characters but line ends, of which one is a letter, a digit or a mark */
 export type WrittenText = string;
 
 /** That of any game. */
-export type Action = WarAction | WarOfTheWorldsAction | WarOfCivilizationsAction;
+export type Action = WarAction | WowAction | WocAction;
 
 /** That of any game. */
-export type Advance = WarAdvance | WarOfTheWorldsAdvance | WarOfCivilizationsAdvance;
+export type Advance = WarAdvance | WowAdvance | WocAdvance;
 
 /** That of any game. */
-export type Card = WarCard | WarOfTheWorldsCard | WarOfCivilizationsCard;
+export type Card = WarCard | WowCard | WocCard;
 
 /** That of any game. */
-export type Choice = WarChoice | WarOfTheWorldsChoice | WarOfCivilizationsChoice;
+export type Choice = WarChoice | WowChoice | WocChoice;
 
 /** That of any game. */
-export type Entry = WarEntry | WarOfTheWorldsEntry | WarOfCivilizationsEntry;
+export type Decided = WarDecided | WowDecided | WocDecided;
 
 /** That of any game. */
-export type Event = WarEvent | WarOfTheWorldsEvent | WarOfCivilizationsEvent;
+export type Entry = WarEntry | WowEntry | WocEntry;
 
 /** That of any game. */
-export type GameEvent = WarGameEvent | WarOfTheWorldsGameEvent | WarOfCivilizationsGameEvent;
+export type Event = WarEvent | WowEvent | WocEvent;
 
 /** That of any game. */
-export type MatchEndedEvent = WarMatchEndedEvent | WarOfTheWorldsMatchEndedEvent | WarOfCivilizationsMatchEndedEvent;
+export type GameEvent = WarGameEvent | WowGameEvent | WocGameEvent;
 
 /** That of any game. */
-export type MatchPreparedEvent = WarMatchPreparedEvent | WarOfTheWorldsMatchPreparedEvent | WarOfCivilizationsMatchPreparedEvent;
+export type MatchEndedEvent = WarMatchEndedEvent | WowMatchEndedEvent | WocMatchEndedEvent;
 
 /** That of any game. */
-export type MatchRestoredEvent = WarMatchRestoredEvent | WarOfTheWorldsMatchRestoredEvent | WarOfCivilizationsMatchRestoredEvent;
+export type MatchPreparedEvent = WarMatchPreparedEvent | WowMatchPreparedEvent | WocMatchPreparedEvent;
 
 /** That of any game. */
-export type MatchStartedEvent = WarMatchStartedEvent | WarOfTheWorldsMatchStartedEvent | WarOfCivilizationsMatchStartedEvent;
+export type MatchRestoredEvent = WarMatchRestoredEvent | WowMatchRestoredEvent | WocMatchRestoredEvent;
 
 /** That of any game. */
-export type Options = WarOptions | WarOfTheWorldsOptions | WarOfCivilizationsOptions;
+export type MatchStartedEvent = WarMatchStartedEvent | WowMatchStartedEvent | WocMatchStartedEvent;
 
 /** That of any game. */
-export type Phase = WarPhase | WarOfTheWorldsPhase | WarOfCivilizationsPhase;
+export type Options = WarOptions | WowOptions | WocOptions;
 
 /** That of any game. */
-export type PhaseChangedEvent = WarPhaseChangedEvent | WarOfTheWorldsPhaseChangedEvent | WarOfCivilizationsPhaseChangedEvent;
+export type Phase = WarPhase | WowPhase | WocPhase;
 
 /** That of any game. */
-export type Reason = WarReason | WarOfTheWorldsReason | WarOfCivilizationsReason;
+export type PhaseChangedEvent = WarPhaseChangedEvent | WowPhaseChangedEvent | WocPhaseChangedEvent;
 
 /** That of any game. */
-export type RefusalCode = WarRefusalCode | WarOfTheWorldsRefusalCode | WarOfCivilizationsRefusalCode;
+export type Reason = WarReason | WowReason | WocReason;
 
 /** That of any game. */
-export type RoundEndedEvent = WarRoundEndedEvent | WarOfTheWorldsRoundEndedEvent | WarOfCivilizationsRoundEndedEvent;
+export type Seat = WarSeat | WowSeat | WocSeat;
 
 /** That of any game. */
-export type RoundStartedEvent = WarRoundStartedEvent | WarOfTheWorldsRoundStartedEvent | WarOfCivilizationsRoundStartedEvent;
+export type SeatWithdrawnEvent = WarSeatWithdrawnEvent | WowSeatWithdrawnEvent | WocSeatWithdrawnEvent;
 
 /** That of any game. */
-export type Seat = WarSeat | WarOfTheWorldsSeat | WarOfCivilizationsSeat;
+export type TurnEndedEvent = WarTurnEndedEvent | WowTurnEndedEvent | WocTurnEndedEvent;
 
 /** That of any game. */
-export type SeatWithdrawnEvent = WarSeatWithdrawnEvent | WarOfTheWorldsSeatWithdrawnEvent | WarOfCivilizationsSeatWithdrawnEvent;
+export type TurnStartedEvent = WarTurnStartedEvent | WowTurnStartedEvent | WocTurnStartedEvent;
 
 /** That of any game. */
-export type TurnEndedEvent = WarTurnEndedEvent | WarOfTheWorldsTurnEndedEvent | WarOfCivilizationsTurnEndedEvent;
+export type View = WarView | WowView | WocView;
 
 /** That of any game. */
-export type TurnStartedEvent = WarTurnStartedEvent | WarOfTheWorldsTurnStartedEvent | WarOfCivilizationsTurnStartedEvent;
-
-/** That of any game. */
-export type View = WarView | WarOfTheWorldsView | WarOfCivilizationsView;
+export type ViewActive = WarViewActive | WowViewActive | WocViewActive;
