@@ -43,7 +43,7 @@ def visit(browser: Browser, service: private.Place, origin: str, tmp_path: Path)
     contexts, wrong = [], []
 
     def heard(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning") and "status of 413" not in message.text:  # which a test brings about
             wrong.append(message.text)
 
     def visited(content: str, fragment: str = "") -> Page:
@@ -116,3 +116,21 @@ def test_friends_meet_on_the_board_of_the_examples(visit: Visit) -> None:
     known = ben.locator("#log li").count()
     ada.locator("#choices button").first.click()
     expect(ben.locator("#log li")).not_to_have_count(known)
+
+
+def test_an_event_source_of_another_origin_hears_what_spectators_see_and_a_script_reads_why_something_failed(
+    visit: Visit, service: private.Place, ada: Api
+) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
+    page = visit(f"<!doctype html><link rel=icon href=data:,><title>{HERE}</title>")
+    path = f"{service.url}/v1/matches/{match}/stream"
+    heard = """(address) => new Promise((resolve) => {
+      const source = new EventSource(address);
+      source.addEventListener("entry", ({ data }) => (source.close(), resolve(JSON.parse(data).action.type)));
+    })"""
+    assert page.evaluate(heard, path) == "create_match"
+    large = """async (address) => {
+      const answer = await fetch(address, { method: "POST", body: "x".repeat(70000), headers: { "Content-Type": "application/json" } });
+      return [answer.status, (await answer.json()).code, answer.headers.get("X-Request-Id").length];
+    }"""
+    assert page.evaluate(large, f"{service.url}/v1/players") == [413, "too_large", 16]
