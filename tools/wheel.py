@@ -17,7 +17,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = "warledger"
-_BELOW = "games table players web evidence record events service workers tools verify examples/pettingzoo sdk/python/warledger_client sdk/js"
+_BELOW = (
+    "games table players web evidence record events service workers tools verify examples/pettingzoo sdk/python/warledger_client sdk/js"
+)
 FOLDERS = tuple(_BELOW.split())
 SPEAKING = ("events", "service", "workers", "tools")  # folders with texts for people who type commands
 CHECKOUT = "\nTo work on Warledger"  # where commands.txt begins with what only a checkout has

@@ -83,6 +83,24 @@ export interface Analyst {
 /** A level of play, or another. */
 export type AnyLevelId = LevelId | (string & {});
 
+/** What every notice has. */
+export interface AnyNotice {
+  /** the id of a match */
+  match: MatchId;
+  /** the version of the entry that tells it */
+  version: number;
+  /** tells apart what one entry tells; with `match`, `version` and `type` it is the identity of the event */
+  index: number;
+  game: AnyNoticeGame;
+  at: AnyNoticeAt;
+}
+
+/** the moment of the entry, in milliseconds since 1970 */
+export type AnyNoticeAt = number;
+
+/** the id of a game */
+export type AnyNoticeGame = string;
+
 /** something that can be offered: draw, void, pause, resume or takeback, or another. */
 export type AnyProposal = Proposal | (string & {});
 
@@ -141,6 +159,12 @@ export interface AskedBy {
   id: string;
   /** The SHA-256 of what it asked for, in hex. */
   fingerprint: string;
+}
+
+/** A message that will be sent once. */
+export interface AskedMessage {
+  /** The id of the message. */
+  id: string;
 }
 
 /** The state of the table beside play: clocks, offers, votes, disputes. */
@@ -392,8 +416,7 @@ export interface Counts {
  */
 export interface CreateMatch {
   type: "create_match";
-  /** the id of a game */
-  game: string;
+  game: AnyNoticeGame;
   seats: CreateMatchSeats;
   /** the options of the match */
   options: { [name: string]: unknown };
@@ -467,6 +490,43 @@ export interface DeclineSeat {
   type: "decline_seat";
   /** a seat of the match */
   seat: string;
+}
+
+/** A try to send a message. */
+export interface Delivery {
+  /** The id of the message, the same for every try. The receiver has it as `webhook-id`. */
+  id: string;
+  /** The kind of the event. */
+  type: "turn" | "invited" | "invitation_declined" | "joined" | "left" | "started" | "over" | "offer" | "answered" | "time_out" | "substituted" | "may_return" | "returned" | "vote" | "voted" | "vote_closed" | "resigned" | "forfeited" | "seat_offered" | "seat_withdrawn" | "handed_over" | "paused" | "resumed" | "frozen" | "unfrozen" | "dispute" | "overruled" | "continued" | "test" | (string & {});
+  /** The id of the match. */
+  match: MatchId | null;
+  /** The version that the event names. */
+  version: number | null;
+  /** The index that the event names. */
+  index: number | null;
+  /** When the message was sent, in milliseconds since 1970. */
+  at: number;
+  /** Which try it was. */
+  number: number;
+  /** Whether somebody asked for it. */
+  again: boolean;
+  /** How long the receiver took. */
+  ms: number;
+  /** The status of the answer; null without one. */
+  status: number | null;
+  /** The beginning of the answer. */
+  answer: string;
+  /**
+   * Why there was no answer. `address`: the host is not public. `name`: it has no address. `connection`: it took none, or broke it.
+   * `certificate`: it has a wrong one. `time`: it took more than 10 seconds. `answer`: its answer is not HTTP.
+   */
+  failure: "address" | "name" | "connection" | "certificate" | "time" | "answer" | (string & {}) | null;
+}
+
+/** What a webhook has sent, newest first. */
+export interface DeliveryList {
+  /** The tries. */
+  deliveries: Delivery[];
 }
 
 /** Disputes of all matches. */
@@ -650,8 +710,7 @@ export interface DisputeStanding {
   accepted: SeatId[];
   /** the seat that has appealed */
   appeal: SeatId | null;
-  /** when the next step comes by itself, in milliseconds since 1970; null if there is none */
-  until: number | null;
+  until: DisputeStandingUntil;
   /** the first referee who has taken the case */
   taken: PlayerId | null;
   /** how it freezes the match; null if it does not, or not any more */
@@ -671,6 +730,9 @@ export interface DisputeStanding {
   /** what the dispute has taken from that clock, in milliseconds */
   cost: number;
 }
+
+/** when the next step comes by itself, in milliseconds since 1970; null if there is none */
+export type DisputeStandingUntil = number | null;
 
 /** A step of a dispute. */
 export interface DisputeStep {
@@ -752,6 +814,9 @@ export interface EntriesBase {
   version: number;
   players: PlayerNames;
 }
+
+/** An action with the events that followed, as its viewer may see it. */
+export type Entry = WarEntry | WowEntry | WocEntry;
 
 /** What every entry has. */
 export interface EntryBase {
@@ -1081,6 +1146,68 @@ export interface HintWaiting {
   level: string;
 }
 
+/** A webhook, without its secret. */
+export interface Hook {
+  id: HookId;
+  /** Where it sends events. */
+  url: string;
+  /** Whose events it sends: what you are told, or what is told in the matches that you created. */
+  role: "player" | "organiser" | (string & {});
+  /** The kinds of events that it sends. */
+  kinds: ("turn" | "invited" | "invitation_declined" | "joined" | "left" | "started" | "over" | "offer" | "answered" | "time_out" | "substituted" | "may_return" | "returned" | "vote" | "voted" | "vote_closed" | "resigned" | "forfeited" | "seat_offered" | "seat_withdrawn" | "handed_over" | "paused" | "resumed" | "frozen" | "unfrozen" | "dispute" | "overruled" | "continued" | (string & {}))[];
+  /** The only match whose events it sends, or null. */
+  match: MatchId | null;
+  created: Moment;
+  /** Whether it sends anything. */
+  on: boolean;
+  /** Why the server has turned it off, and when; null if it has not. */
+  stopped: {
+    /** `gone`: the receiver answered 410. `failing`: nothing arrived for three days. */
+    reason: "gone" | "failing" | (string & {});
+    at: Moment;
+  } | null;
+  /** The server's key for the signatures `v1a`, in the form of Standard Webhooks. */
+  public_key: string;
+}
+
+/** What a webhook is to have. */
+export interface HookChangeRequest {
+  url?: HookChangeRequestUrl;
+  /** The kinds of events that it sends. */
+  kinds?: ("turn" | "invited" | "invitation_declined" | "joined" | "left" | "started" | "over" | "offer" | "answered" | "time_out" | "substituted" | "may_return" | "returned" | "vote" | "voted" | "vote_closed" | "resigned" | "forfeited" | "seat_offered" | "seat_withdrawn" | "handed_over" | "paused" | "resumed" | "frozen" | "unfrozen" | "dispute" | "overruled" | "continued")[];
+  /** Whether it sends anything. What happens while it is off is never sent. */
+  on?: boolean;
+}
+
+/** Where it sends them: `https://` and a public host. The server may permit other hosts. */
+export type HookChangeRequestUrl = string;
+
+/** The id of a webhook. */
+export type HookId = string;
+
+/** Your webhooks, oldest first. */
+export interface HookList {
+  /** The webhooks. */
+  hooks: Hook[];
+}
+
+/** A new webhook. */
+export interface HookRequest {
+  url: HookChangeRequestUrl;
+  /** The kinds of events that it sends. */
+  kinds: ("turn" | "invited" | "invitation_declined" | "joined" | "left" | "started" | "over" | "offer" | "answered" | "time_out" | "substituted" | "may_return" | "returned" | "vote" | "voted" | "vote_closed" | "resigned" | "forfeited" | "seat_offered" | "seat_withdrawn" | "handed_over" | "paused" | "resumed" | "frozen" | "unfrozen" | "dispute" | "overruled" | "continued")[];
+  /** `player`, the default: what you are told. `organiser`: what is told in matches that you created, as far as you may know it. */
+  role?: "player" | "organiser";
+  /** Only events of this match. */
+  match?: MatchId;
+}
+
+/** How a webhook gets another secret. */
+export interface HookRotationRequest {
+  /** For so many seconds the old secret signs, too; a day by default. */
+  overlap?: number;
+}
+
 /** A house profile. `options` come on top of it. */
 export type HouseProfile = string;
 
@@ -1212,7 +1339,7 @@ export interface LimitList {
 export type LimitScope = "player" | "address" | "prefix" | "process" | "request" | (string & {});
 
 /** What is counted, or another. */
-export type LimitUnit = "requests" | "milliseconds of CPU time" | "players" | "matches" | "streams" | "bytes" | "characters" | "actions" | "entries" | "frames" | (string & {});
+export type LimitUnit = "requests" | "milliseconds of CPU time" | "players" | "matches" | "hooks" | "messages" | "streams" | "bytes" | "characters" | "actions" | "entries" | "frames" | (string & {});
 
 /** What is wrong, or another. */
 export type LogStopped = "older" | "forked" | "unreadable" | (string & {});
@@ -1248,8 +1375,7 @@ export interface MatchContinuedEvent {
 /** There is a match, with its roster, the commitment to its dice, and how its open seats can be taken. */
 export interface MatchCreatedEvent {
   type: "match_created";
-  /** the id of a game */
-  game: string;
+  game: AnyNoticeGame;
   creator: PlayerId;
   /** SHA-256 of the match's secret, in hex */
   commitment: Digest;
@@ -1341,6 +1467,12 @@ export interface NameRequest {
   name: Name;
 }
 
+/** A webhook with its secret. */
+export type NewHook = Hook & {
+  /** The secret for the signatures `v1`. It is not shown again. */
+  secret: string;
+};
+
 /** A key with its text. */
 export interface NewKey {
   /** The id of the key. It is part of the key's text. */
@@ -1383,6 +1515,269 @@ export interface NoneClockRequest {
   /** days without play after which a seat that waits may claim it; else never, 1 to 60 */
   claim_days?: number;
 }
+
+/** What a player or an organiser is told of a match. */
+export type Notice = NoticeTurn | NoticeInvited | NoticeInvitationDeclined | NoticeJoined | NoticeLeft | NoticeStarted | NoticeOver | NoticeOffer | NoticeAnswered | NoticeTimeOut | NoticeSubstituted | NoticeMayReturn | NoticeReturned | NoticeVote | NoticeVoted | NoticeVoteClosed | NoticeResigned | NoticeForfeited | NoticeSeatOffered | NoticeSeatWithdrawn | NoticeHandedOver | NoticePaused | NoticeResumed | NoticeFrozen | NoticeUnfrozen | NoticeDispute | NoticeOverruled | NoticeContinued;
+
+/** An offer was answered, or is gone. */
+export type NoticeAnswered = AnyNotice & {
+  type: "answered";
+  what: AnyProposal;
+  /** the seat that has made the offer */
+  by: SeatId;
+  /**
+   * `accepted`: `seat` agrees; `agreed`: all do, and it happens; `declined`: `seat` does not; `withdrawn`: by the seat that made it;
+   * `lapsed`: play or who must agree has changed
+   */
+  answer: "accepted" | "agreed" | "declined" | "withdrawn" | "lapsed" | (string & {});
+  /** the seat that has answered; null for `agreed` and `lapsed` */
+  seat: SeatId | null;
+};
+
+/** By a ruling, another match goes on from an earlier version of this one. */
+export type NoticeContinued = AnyNotice & {
+  type: "continued";
+  /** the match that goes on */
+  in: MatchId;
+  /** the version of this match from which it does */
+  from: number;
+  dispute: DisputeNumber;
+};
+
+/** A dispute has begun or moved on. Whoever took it or ruled on it is told, too. */
+export type NoticeDispute = AnyNotice & {
+  type: "dispute";
+  dispute: DisputeNumber;
+  /** the seat that disputes */
+  by: SeatId;
+  /** what has happened */
+  step: "opened" | "taken" | "stated" | "reported" | "escalated" | "ruled" | "accepted" | "appealed" | "settled" | "withdrawn" | "lapsed" | (string & {});
+  /** its state now */
+  state: "open" | "ruled" | "appealed" | "settled" | "withdrawn" | "lapsed" | (string & {});
+  until: DisputeStandingUntil;
+};
+
+/** A seat is out of play by a rule: its time has run out, or a ruling says so. */
+export type NoticeForfeited = AnyNotice & {
+  type: "forfeited";
+  /** the seat */
+  seat: SeatId;
+};
+
+/** The match is frozen for a dispute: nobody acts. */
+export type NoticeFrozen = AnyNotice & {
+  type: "frozen";
+};
+
+/** A seat has another player from now on. */
+export type NoticeHandedOver = AnyNotice & {
+  type: "handed_over";
+  /** the seat */
+  seat: SeatId;
+  player: PlayerId;
+  /** the player who had it */
+  before: PlayerId;
+};
+
+/** A player does not want the seat that was kept. If you created the match, it is now kept for you. */
+export type NoticeInvitationDeclined = AnyNotice & {
+  type: "invitation_declined";
+  /** the seat */
+  seat: SeatId;
+  /** who has declined */
+  player: PlayerId;
+};
+
+/** An open seat is kept for you. */
+export type NoticeInvited = AnyNotice & {
+  type: "invited";
+  /** the seat */
+  seat: SeatId;
+  /** who has created the match */
+  creator: PlayerId;
+};
+
+/** Another player has taken a seat. */
+export type NoticeJoined = AnyNotice & {
+  type: "joined";
+  /** the seat */
+  seat: SeatId;
+  player: PlayerId;
+};
+
+/** Another player has left a seat before the start. It is open again. */
+export type NoticeLeft = AnyNotice & {
+  type: "left";
+  /** the seat */
+  seat: SeatId;
+  player: PlayerId;
+};
+
+/** An artificial player plays your seat, and you may take it back. */
+export type NoticeMayReturn = AnyNotice & {
+  type: "may_return";
+  /** your seat */
+  seat: SeatId;
+  /** the level of play */
+  level: AnyLevelId;
+};
+
+/** Your seat can answer an offer. */
+export type NoticeOffer = AnyNotice & {
+  type: "offer";
+  /** your seat */
+  seat: SeatId;
+  what: AnyProposal;
+  /** the seat that has made the offer */
+  by: SeatId;
+  /** the version to which a takeback goes back */
+  back_to?: number;
+  /** how long a pause lasts, in hours */
+  hours?: number;
+};
+
+/** The match is over, or was closed before it started. */
+export type NoticeOver = AnyNotice & {
+  type: "over";
+  /** whether it was played */
+  status: "over" | "closed" | (string & {});
+  /** one seat, or those that share the victory */
+  winners: SeatId[];
+  /** why it is over, an id of the game; null if it was closed */
+  reason: string | null;
+};
+
+/** A ruling after the end says what holds of the outcome. */
+export type NoticeOverruled = AnyNotice & {
+  type: "overruled";
+  dispute: DisputeNumber;
+  remedy: NoticeOverruledRemedy;
+  /** the seat that forfeits; null for `void` */
+  seat: SeatId | null;
+};
+
+/** `void`: the match does not count; `forfeit`: the seat does not win */
+export type NoticeOverruledRemedy = "void" | "forfeit" | (string & {});
+
+/** The match is paused, or its pause has another end. */
+export type NoticePaused = AnyNotice & {
+  type: "paused";
+  /** when the pause ends at the latest, in milliseconds since 1970 */
+  until: number;
+};
+
+/** A seat has resigned. */
+export type NoticeResigned = AnyNotice & {
+  type: "resigned";
+  /** the seat */
+  seat: SeatId;
+};
+
+/** The match goes on after a pause. */
+export type NoticeResumed = AnyNotice & {
+  type: "resumed";
+};
+
+/** The owner of a seat plays it again. */
+export type NoticeReturned = AnyNotice & {
+  type: "returned";
+  /** the seat */
+  seat: SeatId;
+};
+
+/** A player offers you a seat. */
+export type NoticeSeatOffered = AnyNotice & {
+  type: "seat_offered";
+  /** the seat */
+  seat: SeatId;
+  /** who offers it */
+  player: PlayerId;
+};
+
+/** A seat is no longer offered to you. */
+export type NoticeSeatWithdrawn = AnyNotice & {
+  type: "seat_withdrawn";
+  /** the seat */
+  seat: SeatId;
+};
+
+/** The match has started. */
+export type NoticeStarted = AnyNotice & {
+  type: "started";
+};
+
+/** An artificial player plays a seat. */
+export type NoticeSubstituted = AnyNotice & {
+  type: "substituted";
+  /** the seat */
+  seat: SeatId;
+  /** the level of play */
+  level: AnyLevelId;
+  until: NoticeSubstitutedUntil;
+};
+
+/** until when its owner cannot take it back: `stretch`, the one that ran out, or `end` */
+export type NoticeSubstitutedUntil = "stretch" | "end" | (string & {});
+
+/** The time of your seat has run out. */
+export type NoticeTimeOut = AnyNotice & {
+  type: "time_out";
+  /** your seat */
+  seat: SeatId;
+  /** how often in a row */
+  in_a_row: number;
+  /** the level that plays the seat now; null if none does */
+  substitute: AnyLevelId | null;
+};
+
+/** Your seat must act: since now, or with another deadline than you were told before. */
+export type NoticeTurn = AnyNotice & {
+  type: "turn";
+  /** your seat */
+  seat: SeatId;
+  /** when its time has run out, in milliseconds since 1970; null without a running clock */
+  deadline: number | null;
+};
+
+/** The match is as before the dispute. */
+export type NoticeUnfrozen = AnyNotice & {
+  type: "unfrozen";
+  /** when its pause ends, in milliseconds since 1970; null if it is not paused */
+  paused_until: number | null;
+};
+
+/** Your seat can vote about a seat whose time has run out. */
+export type NoticeVote = AnyNotice & {
+  type: "vote";
+  /** your seat */
+  seat: SeatId;
+  /** the seat that the vote is about */
+  about: SeatId;
+  /** when the vote ends, in milliseconds since 1970 */
+  until: number;
+};
+
+/** A vote is over. */
+export type NoticeVoteClosed = AnyNotice & {
+  type: "vote_closed";
+  /** the seat that the vote is about */
+  about: SeatId;
+  /** what was decided; null if the seat has acted or the match is over */
+  decision: "forfeit" | "substitute" | "void" | (string & {}) | null;
+};
+
+/** Another seat has voted. */
+export type NoticeVoted = AnyNotice & {
+  type: "voted";
+  /** the seat */
+  seat: SeatId;
+  /** the seat that the vote is about */
+  about: SeatId;
+  for: NoticeVotedFor;
+};
+
+/** something that can be decided: forfeit, substitute or void */
+export type NoticeVotedFor = "forfeit" | "substitute" | "void" | (string & {});
 
 /** Who has a seat: a player, an artificial player, or nobody yet. */
 export type Occupant = {
@@ -1473,11 +1868,8 @@ export interface OpenVote {
   /** when `then` of the match decides if nothing is decided, in milliseconds since 1970 */
   until: number;
   /** what each seat that has voted is for */
-  votes: { [name: string]: OpenVoteVotes };
+  votes: { [name: string]: NoticeVotedFor };
 }
-
-/** something that can be decided: forfeit, substitute or void */
-export type OpenVoteVotes = "forfeit" | "substitute" | "void" | (string & {});
 
 /** The position of another match that a match began from. */
 export interface Origin {
@@ -1515,8 +1907,7 @@ export interface Outcome {
   /** what a ruling after the end says of the outcome */
   overruled?: {
     dispute: DisputeNumber;
-    /** `void`: the match does not count; `forfeit`: the seat does not win */
-    remedy: "void" | "forfeit" | (string & {});
+    remedy: NoticeOverruledRemedy;
     /** the seat that forfeits */
     seat?: SeatId;
   };
@@ -1654,7 +2045,7 @@ export interface Problem {
 }
 
 /** Why the platform refuses, or another. */
-export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "was_shown" | "wrong_code" | "no_analysis" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
+export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "was_shown" | "wrong_code" | "no_analysis" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
 
 /** One kind of problem: its status, its title and its sentence. */
 export interface ProblemKind {
@@ -1914,8 +2305,7 @@ export interface Report {
     actor: string;
     /** the type of the action */
     action: string;
-    /** the moment of the entry, in milliseconds since 1970 */
-    at: number;
+    at: AnyNoticeAt;
     /** the digest of the entry */
     digest: Digest;
     /** its rolls of dice, as everybody sees them */
@@ -2209,8 +2599,7 @@ export interface SeatSubstitutedEvent {
   seat: SeatId;
   /** the level of play */
   level: AnyLevelId;
-  /** until when its owner cannot take it back: `stretch`, the one that ran out, or `end` */
-  until: "stretch" | "end" | (string & {});
+  until: NoticeSubstitutedUntil;
 }
 
 /** A player has the seat. What the player adds to the dice is kept. */
@@ -2419,6 +2808,19 @@ export interface StateSide {
   text: WrittenText;
 }
 
+/** The clocks at a version. */
+export interface StreamClocks {
+  /** The version of the match. */
+  version: number;
+  clocks: AtTableClocks;
+}
+
+/** The end of a match. */
+export interface StreamEnd {
+  /** The version of the last entry. */
+  version: number;
+}
+
 /** The substitute has played the stretch that ran out. The owner of the seat may return. */
 export interface StretchPlayedEvent {
   type: "stretch_played";
@@ -2573,7 +2975,7 @@ export interface VoteCastEvent {
   seat: SeatId;
   /** the seat that the vote is about */
   about: SeatId;
-  for: OpenVoteVotes;
+  for: NoticeVotedFor;
 }
 
 /** The vote about a seat is over: decided, or null because the seat has acted after all. */
@@ -5100,9 +5502,6 @@ export type Choice = WarChoice | WowChoice | WocChoice;
 
 /** That of any game. */
 export type Decided = WarDecided | WowDecided | WocDecided;
-
-/** That of any game. */
-export type Entry = WarEntry | WowEntry | WocEntry;
 
 /** That of any game. */
 export type Event = WarEvent | WowEvent | WocEvent;

@@ -19,7 +19,20 @@ from service.api.components import Components, shared
 from service.api.operations import UNCHANGED, UNGUESSABLE, Operation
 from service.api.problem_shapes import problem
 from service.api.routes import OPERATIONS
-from service.api.shapes import EXAMPLES, HOOK_ID, KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, prefix, reference, schema_of, versions
+from service.api.shapes import (
+    EXAMPLES,
+    HOOK_ID,
+    KEY_ID,
+    MATCH_ID,
+    PLAYER_ID,
+    SEAT,
+    Component,
+    camel,
+    prefix,
+    reference,
+    schema_of,
+    versions,
+)
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.http.responses import JSON
 from service.http.schemas import HookBody, HookChangeBody, HookRotationBody, KeyBody, NameBody, PlayerBody, RoleBody, SeatBody

@@ -85,6 +85,23 @@ class Analyst(TypedDict):
 AnyLevelId: TypeAlias = "LevelId | str"
 """A level of play, or another."""
 
+
+class AnyNotice(TypedDict):
+    """What every notice has."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+
+
+AnyNoticeAt: TypeAlias = "int"
+"""the moment of the entry, in milliseconds since 1970"""
+
+AnyNoticeGame: TypeAlias = "str"
+"""the id of a game"""
+
 AnyProposal: TypeAlias = "Proposal | str"
 """something that can be offered: draw, void, pause, resume or takeback, or another."""
 
@@ -144,6 +161,12 @@ class AskedBy(TypedDict):
 
     id: str
     fingerprint: str
+
+
+class AskedMessage(TypedDict):
+    """A message that will be sent once."""
+
+    id: str
 
 
 class AtTable(TypedDict):
@@ -366,7 +389,7 @@ class CreateMatch(TypedDict):
     TBL-REM-01)"""
 
     type: Literal["create_match"]
-    game: str
+    game: AnyNoticeGame
     seats: CreateMatchSeats
     options: dict[str, Any]
     order: NotRequired[list[SeatId]]
@@ -427,6 +450,62 @@ class DeclineSeat(TypedDict):
     seat: str
 
 
+class Delivery(TypedDict):
+    """A try to send a message."""
+
+    id: str
+    type: (
+        Literal[
+            "turn",
+            "invited",
+            "invitation_declined",
+            "joined",
+            "left",
+            "started",
+            "over",
+            "offer",
+            "answered",
+            "time_out",
+            "substituted",
+            "may_return",
+            "returned",
+            "vote",
+            "voted",
+            "vote_closed",
+            "resigned",
+            "forfeited",
+            "seat_offered",
+            "seat_withdrawn",
+            "handed_over",
+            "paused",
+            "resumed",
+            "frozen",
+            "unfrozen",
+            "dispute",
+            "overruled",
+            "continued",
+            "test",
+        ]
+        | str
+    )
+    match: MatchId | None
+    version: int | None
+    index: int | None
+    at: int
+    number: int
+    again: bool
+    ms: int
+    status: int | None
+    answer: str
+    failure: Literal["address", "name", "connection", "certificate", "time", "answer"] | str | None
+
+
+class DeliveryList(TypedDict):
+    """What a webhook has sent, newest first."""
+
+    deliveries: list[Delivery]
+
+
 class Desk(TypedDict):
     """Disputes of all matches."""
 
@@ -459,7 +538,7 @@ class DeskDispute(TypedDict):
     rulings: list[Ruling]
     accepted: list[SeatId]
     appeal: SeatId | None
-    until: int | None
+    until: DisputeStandingUntil
     taken: PlayerId | None
     freezes: DeskDisputeFreezes | None
     left: DeskDisputeLeft | None
@@ -526,7 +605,7 @@ class DisputeInFull(TypedDict):
     rulings: list[Ruling]
     accepted: list[SeatId]
     appeal: SeatId | None
-    until: int | None
+    until: DisputeStandingUntil
     taken: PlayerId | None
     freezes: DisputeInFullFreezes | None
     left: DisputeInFullLeft | None
@@ -654,11 +733,15 @@ class DisputeStanding(TypedDict):
     rulings: list[Ruling]
     accepted: list[SeatId]
     appeal: SeatId | None
-    until: int | None
+    until: DisputeStandingUntil
     taken: PlayerId | None
     freezes: DisputeStandingFreezes | None
     left: DisputeStandingLeft | None
     cost: int
+
+
+DisputeStandingUntil: TypeAlias = "int | None"
+"""when the next step comes by itself, in milliseconds since 1970; null if there is none"""
 
 
 class DisputeStep(TypedDict):
@@ -755,6 +838,20 @@ class EntriesBase(TypedDict):
     after: int
     version: int
     players: PlayerNames
+
+
+class Entry(TypedDict):
+    """An action with the events that followed, as its viewer may see it."""
+
+    version: int
+    actor: str
+    revision: int
+    at: Moment
+    digest: Digest
+    secret: NotRequired[Digest]
+    proof: NotRequired[Proof]
+    action: ShownWocAction | WocRedacted | AcceptedTableAction
+    events: list[WocEvent]
 
 
 class EntryBase(TypedDict):
@@ -1051,6 +1148,157 @@ class HintWaiting(TypedDict):
     level: str
 
 
+class HookStopped(TypedDict):
+    reason: Literal["gone", "failing"] | str
+    at: Moment
+
+
+class Hook(TypedDict):
+    """A webhook, without its secret."""
+
+    id: HookId
+    url: str
+    role: Literal["player", "organiser"] | str
+    kinds: list[
+        Literal[
+            "turn",
+            "invited",
+            "invitation_declined",
+            "joined",
+            "left",
+            "started",
+            "over",
+            "offer",
+            "answered",
+            "time_out",
+            "substituted",
+            "may_return",
+            "returned",
+            "vote",
+            "voted",
+            "vote_closed",
+            "resigned",
+            "forfeited",
+            "seat_offered",
+            "seat_withdrawn",
+            "handed_over",
+            "paused",
+            "resumed",
+            "frozen",
+            "unfrozen",
+            "dispute",
+            "overruled",
+            "continued",
+        ]
+        | str
+    ]
+    match: MatchId | None
+    created: Moment
+    on: bool
+    stopped: HookStopped | None
+    public_key: str
+
+
+class HookChangeRequest(TypedDict):
+    """What a webhook is to have."""
+
+    url: NotRequired[HookChangeRequestUrl]
+    kinds: NotRequired[
+        list[
+            Literal[
+                "turn",
+                "invited",
+                "invitation_declined",
+                "joined",
+                "left",
+                "started",
+                "over",
+                "offer",
+                "answered",
+                "time_out",
+                "substituted",
+                "may_return",
+                "returned",
+                "vote",
+                "voted",
+                "vote_closed",
+                "resigned",
+                "forfeited",
+                "seat_offered",
+                "seat_withdrawn",
+                "handed_over",
+                "paused",
+                "resumed",
+                "frozen",
+                "unfrozen",
+                "dispute",
+                "overruled",
+                "continued",
+            ]
+        ]
+    ]
+    on: NotRequired[bool]
+
+
+HookChangeRequestUrl: TypeAlias = "str"
+"""Where it sends them: `https://` and a public host. The server may permit other hosts."""
+
+HookId: TypeAlias = "str"
+"""The id of a webhook."""
+
+
+class HookList(TypedDict):
+    """Your webhooks, oldest first."""
+
+    hooks: list[Hook]
+
+
+class HookRequest(TypedDict):
+    """A new webhook."""
+
+    url: HookChangeRequestUrl
+    kinds: list[
+        Literal[
+            "turn",
+            "invited",
+            "invitation_declined",
+            "joined",
+            "left",
+            "started",
+            "over",
+            "offer",
+            "answered",
+            "time_out",
+            "substituted",
+            "may_return",
+            "returned",
+            "vote",
+            "voted",
+            "vote_closed",
+            "resigned",
+            "forfeited",
+            "seat_offered",
+            "seat_withdrawn",
+            "handed_over",
+            "paused",
+            "resumed",
+            "frozen",
+            "unfrozen",
+            "dispute",
+            "overruled",
+            "continued",
+        ]
+    ]
+    role: NotRequired[Literal["player", "organiser"]]
+    match: NotRequired[MatchId]
+
+
+class HookRotationRequest(TypedDict):
+    """How a webhook gets another secret."""
+
+    overlap: NotRequired[int]
+
+
 HouseProfile: TypeAlias = "str"
 """A house profile. `options` come on top of it."""
 
@@ -1169,7 +1417,7 @@ class LimitList(TypedDict):
 LimitScope: TypeAlias = 'Literal["player", "address", "prefix", "process", "request"] | str'
 """What a limit applies to, or another."""
 
-LimitUnit: TypeAlias = 'Literal["requests", "milliseconds of CPU time", "players", "matches", "streams", "bytes", "characters", "actions", "entries", "frames"] | str'
+LimitUnit: TypeAlias = 'Literal["requests", "milliseconds of CPU time", "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames"] | str'
 """What is counted, or another."""
 
 LogStopped: TypeAlias = 'Literal["older", "forked", "unreadable"] | str'
@@ -1254,7 +1502,7 @@ class MatchCreatedEvent(TypedDict):
     """There is a match, with its roster, the commitment to its dice, and how its open seats can be taken."""
 
     type: Literal["match_created"]
-    game: str
+    game: AnyNoticeGame
     creator: PlayerId
     commitment: Digest
     roster: dict[str, Occupant]
@@ -1326,6 +1574,58 @@ class NameRequest(TypedDict):
     name: Name
 
 
+class NewHookStopped(TypedDict):
+    reason: Literal["gone", "failing"] | str
+    at: Moment
+
+
+class NewHook(TypedDict):
+    """A webhook with its secret."""
+
+    id: HookId
+    url: str
+    role: Literal["player", "organiser"] | str
+    kinds: list[
+        Literal[
+            "turn",
+            "invited",
+            "invitation_declined",
+            "joined",
+            "left",
+            "started",
+            "over",
+            "offer",
+            "answered",
+            "time_out",
+            "substituted",
+            "may_return",
+            "returned",
+            "vote",
+            "voted",
+            "vote_closed",
+            "resigned",
+            "forfeited",
+            "seat_offered",
+            "seat_withdrawn",
+            "handed_over",
+            "paused",
+            "resumed",
+            "frozen",
+            "unfrozen",
+            "dispute",
+            "overruled",
+            "continued",
+        ]
+        | str
+    ]
+    match: MatchId | None
+    created: Moment
+    on: bool
+    stopped: NewHookStopped | None
+    public_key: str
+    secret: str
+
+
 class NewKey(TypedDict):
     """A key with its text."""
 
@@ -1362,6 +1662,398 @@ class NoneClockRequest(TypedDict):
 
     kind: Literal["none"]
     claim_days: NotRequired[int]
+
+
+Notice: TypeAlias = "NoticeTurn | NoticeInvited | NoticeInvitationDeclined | NoticeJoined | NoticeLeft | NoticeStarted | NoticeOver | NoticeOffer | NoticeAnswered | NoticeTimeOut | NoticeSubstituted | NoticeMayReturn | NoticeReturned | NoticeVote | NoticeVoted | NoticeVoteClosed | NoticeResigned | NoticeForfeited | NoticeSeatOffered | NoticeSeatWithdrawn | NoticeHandedOver | NoticePaused | NoticeResumed | NoticeFrozen | NoticeUnfrozen | NoticeDispute | NoticeOverruled | NoticeContinued"
+"""What a player or an organiser is told of a match."""
+
+
+class NoticeAnswered(TypedDict):
+    """An offer was answered, or is gone."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["answered"]
+    what: AnyProposal
+    by: SeatId
+    answer: Literal["accepted", "agreed", "declined", "withdrawn", "lapsed"] | str
+    seat: SeatId | None
+
+
+NoticeContinued = TypedDict(
+    "NoticeContinued",
+    {
+        "match": "MatchId",
+        "version": "int",
+        "index": "int",
+        "game": "AnyNoticeGame",
+        "at": "AnyNoticeAt",
+        "type": 'Literal["continued"]',
+        "in": "MatchId",
+        "from": "int",
+        "dispute": "DisputeNumber",
+    },
+)
+"""By a ruling, another match goes on from an earlier version of this one."""
+
+
+class NoticeDispute(TypedDict):
+    """A dispute has begun or moved on. Whoever took it or ruled on it is told, too."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["dispute"]
+    dispute: DisputeNumber
+    by: SeatId
+    step: (
+        Literal["opened", "taken", "stated", "reported", "escalated", "ruled", "accepted", "appealed", "settled", "withdrawn", "lapsed"]
+        | str
+    )
+    state: Literal["open", "ruled", "appealed", "settled", "withdrawn", "lapsed"] | str
+    until: DisputeStandingUntil
+
+
+class NoticeForfeited(TypedDict):
+    """A seat is out of play by a rule: its time has run out, or a ruling says so."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["forfeited"]
+    seat: SeatId
+
+
+class NoticeFrozen(TypedDict):
+    """The match is frozen for a dispute: nobody acts."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["frozen"]
+
+
+class NoticeHandedOver(TypedDict):
+    """A seat has another player from now on."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["handed_over"]
+    seat: SeatId
+    player: PlayerId
+    before: PlayerId
+
+
+class NoticeInvitationDeclined(TypedDict):
+    """A player does not want the seat that was kept. If you created the match, it is now kept for you."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["invitation_declined"]
+    seat: SeatId
+    player: PlayerId
+
+
+class NoticeInvited(TypedDict):
+    """An open seat is kept for you."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["invited"]
+    seat: SeatId
+    creator: PlayerId
+
+
+class NoticeJoined(TypedDict):
+    """Another player has taken a seat."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["joined"]
+    seat: SeatId
+    player: PlayerId
+
+
+class NoticeLeft(TypedDict):
+    """Another player has left a seat before the start. It is open again."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["left"]
+    seat: SeatId
+    player: PlayerId
+
+
+class NoticeMayReturn(TypedDict):
+    """An artificial player plays your seat, and you may take it back."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["may_return"]
+    seat: SeatId
+    level: AnyLevelId
+
+
+class NoticeOffer(TypedDict):
+    """Your seat can answer an offer."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["offer"]
+    seat: SeatId
+    what: AnyProposal
+    by: SeatId
+    back_to: NotRequired[int]
+    hours: NotRequired[int]
+
+
+class NoticeOver(TypedDict):
+    """The match is over, or was closed before it started."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["over"]
+    status: Literal["over", "closed"] | str
+    winners: list[SeatId]
+    reason: str | None
+
+
+class NoticeOverruled(TypedDict):
+    """A ruling after the end says what holds of the outcome."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["overruled"]
+    dispute: DisputeNumber
+    remedy: NoticeOverruledRemedy
+    seat: SeatId | None
+
+
+NoticeOverruledRemedy: TypeAlias = 'Literal["void", "forfeit"] | str'
+"""`void`: the match does not count; `forfeit`: the seat does not win"""
+
+
+class NoticePaused(TypedDict):
+    """The match is paused, or its pause has another end."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["paused"]
+    until: int
+
+
+class NoticeResigned(TypedDict):
+    """A seat has resigned."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["resigned"]
+    seat: SeatId
+
+
+class NoticeResumed(TypedDict):
+    """The match goes on after a pause."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["resumed"]
+
+
+class NoticeReturned(TypedDict):
+    """The owner of a seat plays it again."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["returned"]
+    seat: SeatId
+
+
+class NoticeSeatOffered(TypedDict):
+    """A player offers you a seat."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["seat_offered"]
+    seat: SeatId
+    player: PlayerId
+
+
+class NoticeSeatWithdrawn(TypedDict):
+    """A seat is no longer offered to you."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["seat_withdrawn"]
+    seat: SeatId
+
+
+class NoticeStarted(TypedDict):
+    """The match has started."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["started"]
+
+
+class NoticeSubstituted(TypedDict):
+    """An artificial player plays a seat."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["substituted"]
+    seat: SeatId
+    level: AnyLevelId
+    until: NoticeSubstitutedUntil
+
+
+NoticeSubstitutedUntil: TypeAlias = 'Literal["stretch", "end"] | str'
+"""until when its owner cannot take it back: `stretch`, the one that ran out, or `end`"""
+
+
+class NoticeTimeOut(TypedDict):
+    """The time of your seat has run out."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["time_out"]
+    seat: SeatId
+    in_a_row: int
+    substitute: AnyLevelId | None
+
+
+class NoticeTurn(TypedDict):
+    """Your seat must act: since now, or with another deadline than you were told before."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["turn"]
+    seat: SeatId
+    deadline: int | None
+
+
+class NoticeUnfrozen(TypedDict):
+    """The match is as before the dispute."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["unfrozen"]
+    paused_until: int | None
+
+
+class NoticeVote(TypedDict):
+    """Your seat can vote about a seat whose time has run out."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["vote"]
+    seat: SeatId
+    about: SeatId
+    until: int
+
+
+class NoticeVoteClosed(TypedDict):
+    """A vote is over."""
+
+    match: MatchId
+    version: int
+    index: int
+    game: AnyNoticeGame
+    at: AnyNoticeAt
+    type: Literal["vote_closed"]
+    about: SeatId
+    decision: Literal["forfeit", "substitute", "void"] | str | None
+
+
+NoticeVoted = TypedDict(
+    "NoticeVoted",
+    {
+        "match": "MatchId",
+        "version": "int",
+        "index": "int",
+        "game": "AnyNoticeGame",
+        "at": "AnyNoticeAt",
+        "type": 'Literal["voted"]',
+        "seat": "SeatId",
+        "about": "SeatId",
+        "for": "NoticeVotedFor",
+    },
+)
+"""Another seat has voted."""
+
+NoticeVotedFor: TypeAlias = 'Literal["forfeit", "substitute", "void"] | str'
+"""something that can be decided: forfeit, substitute or void"""
 
 
 class Occupant(TypedDict):
@@ -1455,11 +2147,7 @@ class OpenVote(TypedDict):
     """A vote about a seat whose time has run out."""
 
     until: int
-    votes: dict[str, OpenVoteVotes]
-
-
-OpenVoteVotes: TypeAlias = 'Literal["forfeit", "substitute", "void"] | str'
-"""something that can be decided: forfeit, substitute or void"""
+    votes: dict[str, NoticeVotedFor]
 
 
 class Origin(TypedDict):
@@ -1493,7 +2181,7 @@ class OutcomeOverruled(TypedDict):
     """what a ruling after the end says of the outcome"""
 
     dispute: DisputeNumber
-    remedy: Literal["void", "forfeit"] | str
+    remedy: NoticeOverruledRemedy
     seat: NotRequired[SeatId]
 
 
@@ -1628,7 +2316,7 @@ class Problem(TypedDict):
     place: NotRequired[int]
 
 
-ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "was_shown", "wrong_code", "no_analysis", "no_such_dispute", "no_such_field", "no_such_game", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "left_too_often", "match_closed", "match_disputed", "match_paused", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
+ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "was_shown", "wrong_code", "no_analysis", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
 """Why the platform refuses, or another."""
 
 
@@ -1864,7 +2552,7 @@ class ReportEntries(TypedDict):
     version: int
     actor: str
     action: str
-    at: int
+    at: AnyNoticeAt
     digest: Digest
     rolls: list[dict[str, Any]]
 
@@ -2151,7 +2839,7 @@ class SeatSubstitutedEvent(TypedDict):
     type: Literal["seat_substituted"]
     seat: SeatId
     level: AnyLevelId
-    until: Literal["stretch", "end"] | str
+    until: NoticeSubstitutedUntil
 
 
 class SeatTakenEvent(TypedDict):
@@ -2385,6 +3073,19 @@ class StateSide(TypedDict):
     text: WrittenText
 
 
+class StreamClocks(TypedDict):
+    """The clocks at a version."""
+
+    version: int
+    clocks: AtTableClocks
+
+
+class StreamEnd(TypedDict):
+    """The end of a match."""
+
+    version: int
+
+
 class StretchPlayedEvent(TypedDict):
     """The substitute has played the stretch that ran out. The owner of the seat may return."""
 
@@ -2535,7 +3236,7 @@ VoteCastEvent = TypedDict(
         "type": 'Literal["vote_cast"]',
         "seat": "SeatId",
         "about": "SeatId",
-        "for": "OpenVoteVotes",
+        "for": "NoticeVotedFor",
     },
 )
 """A seat has voted about another."""
@@ -5499,9 +6200,6 @@ Choice: TypeAlias = "WarChoice | WowChoice | WocChoice"
 """That of any game."""
 
 Decided: TypeAlias = "WarDecided | WowDecided | WocDecided"
-"""That of any game."""
-
-Entry: TypeAlias = "WarEntry | WowEntry | WocEntry"
 """That of any game."""
 
 Event: TypeAlias = "WarEvent | WowEvent | WocEvent"
