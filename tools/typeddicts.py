@@ -101,7 +101,8 @@ class Types:
         return self.merged(schema)
 
     def merged(self, schema: Schema) -> tuple[dict[str, Schema], set[str]] | None:
-        """Return the members of a union that no member tells apart, such as who has a seat: as one object. None for any other schema."""
+        """Return the members of a union that no member tells apart, such as who has a seat: as one object. None for any other schema, and
+        where its parts have different values for the same member."""
         parts = [self.members(part) for part in _known(schema)]
         found = [part for part in parts if part is not None]
         if len(found) < 2 or len(found) < len(parts):
@@ -109,7 +110,10 @@ class Types:
         shared = set.intersection(*(set(part[0]) for part in found))
         if any(all(_is_constant(part[0][key]) for part in found) for key in shared):
             return None
-        return {key: value for part in found for key, value in part[0].items()}, set.intersection(*(part[1] for part in found))
+        members = {key: value for part in found for key, value in part[0].items()}
+        if any(value != members[key] for part in found for key, value in part[0].items()):
+            return None
+        return members, set.intersection(*(part[1] for part in found))
 
     def kind(self, schema: Schema, parent: str, key: str) -> str:
         """Return the type of a value. An object in it gets a definition of its own, named by `parent` and `key`."""

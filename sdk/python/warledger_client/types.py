@@ -840,18 +840,8 @@ class EntriesBase(TypedDict):
     players: PlayerNames
 
 
-class Entry(TypedDict):
-    """An action with the events that followed, as its viewer may see it."""
-
-    version: int
-    actor: str
-    revision: int
-    at: Moment
-    digest: Digest
-    secret: NotRequired[Digest]
-    proof: NotRequired[Proof]
-    action: ShownWocAction | WocRedacted | AcceptedTableAction
-    events: list[WocEvent]
+Entry: TypeAlias = "WarEntry | WowEntry | WocEntry"
+"""An action with the events that followed, as its viewer may see it."""
 
 
 class EntryBase(TypedDict):
