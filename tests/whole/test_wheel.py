@@ -1,4 +1,4 @@
-"""The wheel, installed into an empty environment: it serves, a match is played and audited, and the programs of docs/data-scientist.md run.
+"""The wheel, installed into an empty environment: it serves, a match is played and audited, and the programs of two pages of docs/ run.
 
 The packages that it needs are those of the tests; one test of `./run soak` fetches them. Where matches are judged, only PyNaCl is there.
 """
@@ -35,6 +35,7 @@ VERSION = version_of(private.ROOT)
 PACKAGES = Path(sysconfig.get_path("purelib"))
 PAGE = (private.ROOT / "docs" / "data-scientist.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[0]
+AGENT = (private.ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
 PROGRAMS = {text.split()[1]: text for text in re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)}
 NAMING = {"full_name", "map", "removesuffix"}  # the functions that are given the name that a module has in a checkout
 FOR_JUDGES = ("nacl", "cffi", "_cffi_backend*", "pycparser")
@@ -183,6 +184,19 @@ def test_it_serves_and_what_was_played_is_audited(place: Place, service: private
     assert {path.name for path in own if path.stat().st_mtime > dossiers[0].stat().st_mtime} == set()
 
 
+def test_an_agent_plays_as_its_page_says(place: Place, service: private.Place) -> None:
+    (shell,), (program,) = (re.findall(rf"^```{kind}\n(.*?)^```$", AGENT, re.DOTALL | re.MULTILINE) for kind in ("sh", "python"))
+    assert len([line for line in (shell + program).splitlines() if line]) <= 20
+    assert shell.startswith("pip install 'warledger[mcp]'\nwarledger serve &\n")
+    (place.folder / "agent.py").write_text(program)
+    path = f"{place.site.parents[2] / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    script = shell.partition("&\n")[2].replace("http://127.0.0.1:8000", service.url)
+    done = subprocess.run(
+        ["sh", "-eu", "-c", script], cwd=place.folder, env=environment(PATH=path), capture_output=True, text=True, timeout=120
+    )
+    assert "The match is over at version" in done.stdout, done.stdout + done.stderr
+
+
 def test_its_inner_modules_run_and_its_texts_name_its_command(place: Place) -> None:
     worker = place.run("-m", "warledger.workers.run", "--help", program="python")
     assert worker.stdout.startswith("usage: warledger worker ")
@@ -233,6 +247,10 @@ def test_commands_run_without_the_packages_of_the_service_or_name_one(judge: Pla
     serve = judge.run("-m", "warledger", "serve", program="python")
     assert (serve.returncode, serve.stdout) == (1, "")
     assert serve.stderr.startswith("The command serve needs the package ")
+    agents = judge.run("-m", "warledger", "mcp", "--url", "http://127.0.0.1:1", program="python")
+    assert (agents.returncode, agents.stdout) == (1, "")
+    assert agents.stderr.endswith(": pip install 'warledger[mcp]'\n")
+    assert "pip install 'warledger[mcp]'" in judge.run("-m", "warledger", "mcp", "--help", program="python").stdout
 
 
 @pytest.mark.parametrize("code", ["import games.kernel\n", "import record\n", "x = 1; from games import GAMES\n"])
