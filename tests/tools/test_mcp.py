@@ -20,11 +20,11 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
+from tools.client import Client as Caller
 
 from games import GAMES
 from tests.tools.mcp_agent import MATCH, Agent, Refused, choices_in
 from tools import private
-from tools.client import Client as Caller
 from tools.mcp import command, service, wording
 from tools.mcp.answers import LIMIT, ROOM, bounded, paged, size
 from tools.mcp.service import Service
