@@ -106,6 +106,8 @@ def test_the_chat_bot_says_whose_turn_it_is_once_with_a_picture(place: private.P
     try:
         within(30, lambda: len(room.messages) == 2)  # the first one again
         (seat,) = duel["red"].standing()["to_act"]
+        for what in ("draw", "void", "pause"):  # it stays the turn of the same seat
+            duel[seat].act({"type": "offer", "what": what})
         duel[seat].act({"type": "resign"})
         assert bot.wait(30) == 0
     finally:
