@@ -12,7 +12,8 @@ from tools import private
 
 @pytest.fixture(scope="session")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
-    with private.service(tmp_path_factory.mktemp("sdk"), *private.SMALL) as started:
+    limits = {"WARLEDGER_LIMIT_FORKS": "2", "WARLEDGER_LIMIT_AUDITS": "20"}  # low, for the tests of what a client does then
+    with private.service(tmp_path_factory.mktemp("sdk"), *private.SMALL, environment=limits) as started:
         yield started
 
 

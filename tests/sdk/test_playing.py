@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from sdk.python.warledger_client import (
     AsyncClient,
     AsyncTurn,
     Client,
+    Limited,
     Match,
     Stale,
     Turn,
@@ -25,6 +27,7 @@ from sdk.python.warledger_client import (
 from tests.sdk.hostile import Fault, Hostile
 from tools import private
 
+LATER = pytest.param("war_of_the_worlds", marks=pytest.mark.soak)
 SEATS = {
     "war": {"red": "me", "blue": "ai:greedy"},
     "war_of_the_worlds": {"aliens": "me", "humans": "ai:greedy"},
@@ -55,7 +58,7 @@ def checked(match: Match) -> None:
     assert list(match.entries())[-1]["digest"] == match.evidence.digest
 
 
-@pytest.mark.parametrize("game", SEATS)
+@pytest.mark.parametrize("game", ["war", "war_of_civilizations", LATER])
 def test_a_bot_plays_a_match_of_any_game_and_keeps_the_receipts(place: private.Place, tmp_path: Path, game: str) -> None:
     with Client(place.url, receipts=tmp_path) as client:
         client.register("Ada")
@@ -149,23 +152,29 @@ def test_whatever_fails_on_the_way_a_match_is_played_to_its_end(hostile: Hostile
     checked(match)
 
 
-@pytest.mark.parametrize("clean", [False, True])
-def test_a_stream_that_is_cut_anywhere_loses_no_entry_and_repeats_none(
-    place: private.Place, hostile: Hostile, pauses: list[float], clean: bool
-) -> None:
-    client = Client(hostile.url)
+@pytest.fixture(scope="module")
+def played(place: private.Place) -> Match:
+    """A match that is over."""
+    client = Client(place.url)
     client.register("Ada")
     match = client.create("war", SEATS["war"])
     match.play(someone(random.Random(3)))
-    whole = list(match.entries())
+    return match
+
+
+@pytest.mark.parametrize("clean", [False, True])
+def test_a_stream_that_is_cut_anywhere_loses_no_entry_and_repeats_none(
+    hostile: Hostile, pauses: list[float], played: Match, clean: bool
+) -> None:
+    whole = list(played.entries())
+    client = Client(hostile.url)
     dice = random.Random(5)
     hostile.fault = lambda method, path: Fault(cut=dice.randrange(20_000), clean=clean)
-    again = client.match(match.id)
-    shown = [{name: value for name, value in entry.items() if name != "proof"} for entry in again.stream()]
-    assert shown == whole
-    assert again.evidence.digest == match.evidence.digest
+    again = client.match(played.id)
+    assert [entry["version"] for entry in again.stream()] == list(range(1, len(whole) + 1))
+    assert again.evidence.digest == played.evidence.digest == whole[-1]["digest"]
     assert len(hostile.sent("GET", "/stream")) > 3
-    assert [entry["version"] for entry in client.match(match.id).stream(after=len(whole) - 2, check=False)] == [len(whole) - 1, len(whole)]
+    assert [entry["version"] for entry in again.stream(after=len(whole) - 2, check=False)] == [len(whole) - 1, len(whole)]
 
 
 def test_a_stream_on_asyncio_goes_on_where_it_was_cut(place: private.Place, hostile: Hostile) -> None:
@@ -220,17 +229,31 @@ def test_a_plan_changes_nothing_and_says_what_would_follow(place: private.Place)
     assert match.picture(theme="light").startswith("<svg ")
 
 
-def test_a_rematch_and_practice_are_matches_of_their_own(place: private.Place) -> None:
-    client = Client(place.url)
-    client.register("Ada")
-    match = client.create("war", SEATS["war"])
-    match.play(someone(random.Random(1)))
-    again = match.rematch()
-    assert again.standing()["rematch_of"] == match.id
-    practice = client.practise(match.id, 20)
+def test_a_rematch_and_practice_are_matches_of_their_own(played: Match) -> None:
+    again = played.rematch()
+    assert again.standing()["rematch_of"] == played.id
+    practice = played.client.practise(played.id, 20)
     assert practice.standing()["practice"]
     assert next(practice.turns()).choices
-    assert b'"line":"end"' in match.dossier()
+    assert b'"line":"end"' in played.dossier()
+
+
+def test_a_limit_of_the_server_is_obeyed_and_one_for_hours_is_told(played: Match, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(synchronous, "time", SimpleNamespace(sleep=lambda pause: (waited.append(pause), time.sleep(pause))))
+    for _ in range(60):
+        assert len(played.client.get(f"{played.path}/record")["entries"]) == played.evidence.version
+        if waited:
+            break
+    assert 1 <= waited[0] < 10
+    client = Client(played.client.url)
+    client.register("Ada")
+    forks = [client.practise(played.id, 2) for _ in range(2)]
+    with pytest.raises(Limited, match="too_many_requests") as limited:
+        client.practise(played.id, 2)
+    assert (len(forks), limited.value.limit) == (2, "forks")
+    assert limited.value.retry_after is not None
+    assert limited.value.retry_after > 600
 
 
 def test_lists_are_read_page_by_page(place: private.Place, hostile: Hostile) -> None:
