@@ -12,11 +12,15 @@ from events import play
 from events.errors import NoMatch
 from events.hearing import PAGE, Hearing, Told
 from events.platform import Platform
+from events.standings import CALLED, MADE, NEWS, changes, indexes
+from games import GAMES
 from games.kernel import SYSTEM
 from record.entries import parse
 from record.notices import notices
-from record.positions import follow
+from record.positions import Position, follow
 from tests.conftest import Servers, take_seat
+from tests.record.test_notices import gathered, played, told
+from tests.table.going_on import PLAYERS, Run
 from tests.tally import TALLY
 
 ADD = {"type": "add", "by": 1, "stay": True}
@@ -106,3 +110,36 @@ def test_the_first_version_since_a_moment_is_found(platform: Platform, long: str
         expected = [next((n for n, at in enumerate(ats, 1) if at >= moment), len(ats) + 1) for ats in moments.values()]
         assert platform.store.lists.first_since([long, other], moment) == expected
     assert platform.store.lists.first_since([long, "m" + "b" * 16], 0) == [1, 1]
+
+
+def test_an_append_names_whom_its_entries_tell_something_and_moves_the_match_in_their_indexes() -> None:
+    """Over random play in which everything happens at the table, hidden from spectators or not."""
+    for run in (*played(), *gathered()):
+        positions: list[Position | None] = [None, *run.positions]
+        listed: dict[str, int] = {}
+        for before, after, found in zip(positions, run.positions, told(run), strict=False):
+            changed = changes(before, after, ())
+            organisers = {f"*{notice.organiser}" for notice in found if notice.organiser is not None}
+            assert set(changed.tell) == organisers | {player for notice in found for player in notice.to}
+            listed = {name: at for name, at in {**listed, **changed.indexes}.items() if at is not None}
+            assert listed == indexes(after)
+            for name in changed.tell:
+                kinds = [f"{MADE}:{name[1:]}"] if name.startswith("*") else [f"{NEWS}:{name}", f"{CALLED}:{name}"]
+                assert [listed[kind] for kind in kinds if kind in listed] == [after.at]
+
+
+def test_a_position_does_not_remember_every_stranger_who_came_and_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strangers can take a seat and leave it without end. Who is at the table is remembered."""
+    monkeypatch.setattr("record.notices.STRANGERS", 3)
+    seats = {"red": "me", "blue": "open", "green": "open", "yellow": f"player:{PLAYERS[1]}"}
+    run = Run(GAMES["war"], seats, {}, {})
+    strangers = [f"p{letter * 16}" for letter in "efghijkl"]
+    run.act_at_table(strangers[0], {"type": "take_seat", "seat": "blue"}, 2)
+    for number, stranger in enumerate(strangers[1:], 1):
+        mine, other = ("blue", "green") if number % 2 == 0 else ("green", "blue")
+        run.act_at_table(stranger, {"type": "take_seat", "seat": mine}, 2)
+        run.act_at_table(strangers[number - 1], {"type": "leave_seat", "seat": other}, 2)
+        told_ever = {player for found in told(run) for notice in found for player in notice.to}
+        assert {*PLAYERS[:2], stranger, *strangers[max(0, number - 3) : number]} <= {*run.now.told, stranger}
+    assert len(told_ever) > len(run.now.told) - 1
+    assert len(run.now.told) <= 3 + len({"organiser", *PLAYERS[:2], strangers[-1]})

@@ -389,7 +389,7 @@ def test_clocks_stand_still_while_a_match_is_paused(club: Club) -> None:
     assert (paused["to_act"], paused["clocks"]["one"]) == ([], {"left": 6 * SECOND, "deadline": None, "late": 0})
     assert paused["paused_until"] == club.timed.now() + 30 * DAY
     told = events(ada.get("/v1/players/me/stream?seconds=0", Last_Event_ID=str(club.timed.now())).text)
-    assert [event["event"] for event in told if event["event"] in ("paused", "turn")] == ["paused"]
+    assert [event["event"] for event in told if event["event"] in ("paused", "turn")] == ["turn", "paused"]
     club.timed.live(60 * SECOND)
     refused = ada.act(match, GO)
     assert (refused.status_code, refused.json["code"]) == (409, "match_paused")
