@@ -20,7 +20,7 @@ from flask import Response
 from events import lists, recall
 from events.errors import PlatformError, StoreUnavailable
 from events.hearing import Told
-from events.standings import ASKED, CALLED, MADE, NEWS, OFFERED, OWN, UNFINISHED
+from events.standings import ASKED, CALLED, MADE, NEVER, NEWS, OFFERED, OWN, UNFINISHED
 from record.notices import Notice, waiting
 from record.questions import TURN
 from service.api.event_shapes import in_stream, player_data
@@ -38,6 +38,7 @@ LONGEST_BREAK_MS = 7 * 86_400_000
 MOST_CALLED = 1000  # matches in which the player has no seat; strangers can make any number
 REMEMBERED = 10_000  # matches of which a stream knows how far it has told them
 PAGE = 200  # matches to look up at once
+MOST_AHEAD = 4000  # notices that wait in memory for those of other matches with an earlier moment
 SLICE_SECONDS = 0.01  # after so much work a stream lets others go on
 LOOK_AGAIN_SECONDS = 300.0  # even if nothing seems to be missing
 
@@ -131,29 +132,34 @@ class _Feed:
     def catch_up(self, round: Round) -> Sending:
         """Yield what waits if the client has nothing of the last week, and what it has missed."""
         now, first = self._platform.clock.now(), self._first
-        last, self._first = min(max(self._moment, now - LONGEST_BREAK_MS), now), False
+        self._moment, self._first = min(self._moment, now), False
+        last = max(self._moment, now - LONGEST_BREAK_MS)
+        if first:  # what happened before is not told
+            self._told.update(self._versions(now - SLACK_MS, NEVER, round))
         if self._moment < last:
             round = yield from self._what_waits(round)
         if not first:
-            round = yield from self._missed(last - SLACK_MS, round)
+            since = last - SLACK_MS
+            found = self._versions(since, since, round)
+            round = yield from self.tell([_Source(match, version, None, since) for match, version in found.items()], round)
         self._moment = max(self._moment, now)
         return round
 
-    def _missed(self, since: int, round: Round) -> Sending:
-        """Yield everything that was told since a moment."""
-        matches = round.look(partial(self._with_news, since))
-        firsts: list[int] = []
+    def _versions(self, since: int, moment: int, round: Round) -> dict[str, int]:
+        """Return the matches that have told something since a moment, each with its version before another `moment`."""
+        matches, found = round.look(partial(self._with_news, since)), {}
         for start in range(0, len(matches), PAGE):
             page = matches[start : start + PAGE]
-            firsts += round.look(partial(self._platform.store.lists.first_since, page, since))
-        sources = [_Source(match, first - 1, None, since) for match, first in zip(matches, firsts, strict=True)]
-        return (yield from self.tell(sources, round))
+            firsts = round.look(partial(self._platform.store.lists.first_since, page, moment))
+            found.update({match: version - 1 for match, version in zip(page, firsts, strict=True)})
+        return found
 
     def tell(self, sources: Iterable[_Source], round: Round) -> Sending:
         """Yield what matches tell, in the order of the moments."""
         ahead = {source.match: source._replace(after=max(source.after, self._told.get(source.match, 0))) for source in sources}
         queue = [(source.since, match) for match, source in ahead.items()]
         heapq.heapify(queue)
+        most = max(1, MOST_AHEAD // max(1, len(ahead)))
         found: dict[str, deque[Told]] = {}
         began, chunks = time.monotonic(), []
         while queue:
@@ -164,7 +170,7 @@ class _Feed:
                 if not told:
                     self._told[match] = ahead[match].after
             elif (source := ahead[match]).head is None or source.after < source.head:
-                found[match], ahead[match] = self._hear(source, round)
+                found[match], ahead[match] = self._hear(source, most, round)
             else:
                 continue
             if told := found[match]:
@@ -181,8 +187,11 @@ class _Feed:
             round = yield b"".join(chunks)
         return round
 
-    def _hear(self, source: _Source, round: Round) -> tuple[deque[Told], _Source]:
-        """Return the next things that a match tells, and how it goes on. A match that no longer exists tells nothing."""
+    def _hear(self, source: _Source, most: int, round: Round) -> tuple[deque[Told], _Source]:
+        """Return the next things that a match tells, hardly more than `most`, and how it goes on.
+
+        A match that no longer exists tells nothing.
+        """
         match, after, head, since = source
         try:
             heard = round.look(partial(self._hearing.after, match, after, head))
@@ -193,8 +202,11 @@ class _Feed:
         except Exception as error:  # noqa: BLE001 - a damaged log must not end the stream; it is logged by its kind alone
             log.error("match_unreadable", match=match, error=type(error).__name__)
             return deque(), _Source(match, after, after)
-        told = deque(one for one in heard.told if self._is_told(one.notice))
-        return told, _Source(match, heard.reached, head if heard.more else heard.reached, since)
+        told = [one for one in heard.told if self._is_told(one.notice)]
+        if len(told) > most:  # the rest is heard again later
+            last = told[most - 1].version
+            return deque(one for one in told if one.version <= last), _Source(match, last, head, since)
+        return deque(told), _Source(match, heard.reached, head if heard.more else heard.reached, since)
 
     def _what_waits(self, round: Round) -> Sending:
         """Yield everything that waits, in the order of the moments."""

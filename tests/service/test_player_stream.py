@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -358,6 +359,41 @@ def test_a_turn_is_told_once_whatever_is_offered(live: Live, platform: Platform,
             again.ready()
             assert again.of(match) == ["turn"], "what was withdrawn does not wait"
             assert again.events[0].data == feed.events[0].data
+
+
+def test_what_happened_before_a_stream_began_is_not_told_after_a_break(
+    live: Live, platform: Platform, servers: Servers, people: list[Person]
+) -> None:
+    ann, bob, _ = people
+    match = begun(platform, ann, bob)
+    with following(live, ann) as feed:
+        feed.ready()
+        servers.keeper.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        within(20, lambda: [event.kind for event in list(feed.events)].count("ready") >= 2)
+        assert feed.kinds() == ["turn"]
+        play.act_at_table(platform, match, "two", {"type": "offer", "what": "draw"})
+        feed.hears("offer", match, version=4)
+        assert feed.kinds() == ["turn", "offer"]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_what_waits_in_memory_for_earlier_events_of_other_matches_is_bounded(
+    platform: Platform, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """What comes is the same, and in the same order."""
+    ann, bob = Person(ada.id, ""), Person(ben.id, "")
+    matches = [begun(platform, ann, bob) for _ in range(3)]
+    for _ in range(4):
+        for match in matches:
+            played_round(platform, match)
+    texts = []
+    for number in (4000, most * len(matches)):
+        monkeypatch.setattr("service.api.player_stream.MOST_AHEAD", number)
+        texts.append(ada.get("/v1/players/me/stream?seconds=0", Last_Event_ID=str(platform.clock.now())).text.split("event: ready")[0])
+    assert texts[0].count("event: turn") == 15
+    assert re.sub("id: .*", "", texts[0]) == re.sub("id: .*", "", texts[1])
+    moments = [int(at) for at in re.findall('"at":([0-9]+)', texts[0])]
+    assert moments == sorted(moments)
 
 
 def test_an_organiser_hears_what_the_players_of_created_matches_are_told(
