@@ -82,12 +82,12 @@ class Hearing:
 
     def _far(self, match: str, version: int) -> Heard:
         """Hear a page of a match that is not known, or not as far back."""
-        before = recall.state_at(self._platform, match, version) if version else None
         tail = self._platform.store.log.read(match, version, PAGE)
-        if before is None and not tail:
+        if not tail and not version:
             raise NoMatch(match=match)
         if not tail:
             return Heard([], version, False)
+        before = recall.state_at(self._platform, match, version) if version else None
         newer = self._heard(match, before, tail, deque())
         return Heard(_newest(newer, newer.position.version - version), newer.position.version, len(tail) == PAGE)
 
