@@ -157,6 +157,14 @@ async function all(items) {
   return found;
 }
 
+test("a stream whose server begins anew brings each entry once", async () => {
+  const sends = (...versions) => () => new Response(versions.map((version) => `id: ${version}\nevent: entry\ndata: {"version": ${version}}\n\n`).join(""));
+  const [client, sent] = asked([sends(1, 2), sends(1, 2, 3), () => answer(204)]);
+  const found = await all(client.match("m1").stream({ check: false }));
+  assert.deepEqual(found.map(({ version }) => version), [1, 2, 3]);
+  assert.deepEqual(sent.map(({ headers }) => headers.get("Last-Event-ID")), [null, "2", "3"]);
+});
+
 test("canonical JSON is that of the independent verifier", () => {
   const values = [null, true, -0, 3, 2 ** 53 - 1, "é\u2028\u0007\"\\/", [], {}, { b: [1, { z: null, a: "𝄞" }], "\u20ac": 1, a: {}, "10": 1, "9": 2 }];
   for (const value of values) assert.equal(canonical(value), other(value));
