@@ -31,9 +31,9 @@ def ended(*command: str | Path, **environment: str) -> str:
     return done.stdout
 
 
-def bot() -> str:
-    """Return the bot in the README."""
-    code = re.search(r"```js\n(// bot.mjs.*?)```", (SDK / "README.md").read_text(), re.DOTALL)
+def bot(page: Path = SDK / "README.md") -> str:
+    """Return the bot in a page of the docs."""
+    code = re.search(r"```js\n(// bot.mjs.*?)```", page.read_text(), re.DOTALL)
     assert code
     return code[1]
 
@@ -66,13 +66,18 @@ def test_a_package_has_every_module_and_its_types() -> None:
 
 
 @with_node
-def test_a_bot_of_fifteen_lines_plays_any_game(place: private.Place, tmp_path: Path) -> None:
-    code = bot()
+@pytest.mark.parametrize(
+    ("page", "games"),
+    [(SDK / "README.md", ("war", "war_of_the_worlds", "war_of_civilizations")), (private.ROOT / "docs" / "bot.md", ("",))],
+    ids=["any game", "docs/bot.md"],
+)
+def test_a_bot_of_fifteen_lines_plays_a_match(place: private.Place, tmp_path: Path, page: Path, games: tuple[str, ...]) -> None:
+    code = bot(page)
     assert len(code.strip().splitlines()) <= 15
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules" / "warledger-client").symlink_to(SDK)
     (tmp_path / "bot.mjs").write_text(code.replace("http://127.0.0.1:8000", place.url))
-    for game in ("war", "war_of_the_worlds", "war_of_civilizations"):
+    for game in games:
         assert "winners" in ended(NODE, tmp_path / "bot.mjs", game)
 
 
