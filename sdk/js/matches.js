@@ -146,7 +146,7 @@ export class Match {
       const found = await this.choices({ seat, signal });
       let { version, seat: mine } = found;
       let playing = inTheGame(found.choices);
-      let refused = false;
+      let refused = null;
       if (!playing.length && (await this.#cameBack(found, seat))) continue;
       while (playing.length) {
         const turn = new Turn(this, version, mine, playing, seat);
@@ -156,7 +156,7 @@ export class Match {
         ({ version, seat: mine } = turn.played);
         playing = inTheGame(turn.played.choices);
       }
-      if (!(await this.#movedOn(version, check, signal, refused ? AGAIN : WAIT))) return this.#finish(check);
+      if (!(await this.#movedOn(version, check, signal, refused instanceof Conflict ? AGAIN : WAIT))) return this.#finish(check);
     }
   }
 
@@ -219,18 +219,18 @@ export class Turn {
     this.seat = seat;
     this.choices = choices;
     this.played = null;
-    this.refused = false;
+    this.refused = null;
     this.#asked = asked;
   }
 
   async act(action) {
     try {
-      this.refused = false;
+      this.refused = null;
       this.played = await this.match.act(action, { version: this.version, seat: this.#asked });
     } catch (reason) {
       if (!(reason instanceof Stale || reason instanceof Conflict)) throw reason;
       this.played = null;
-      this.refused = true;
+      this.refused = reason;
     }
     return this.played;
   }

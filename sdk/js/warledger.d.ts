@@ -215,8 +215,8 @@ export class Turn {
   readonly choices: Choice[];
   /** The answer to your action, or null. */
   played: Played | null;
-  /** Whether the action was refused because it is not possible now (Stale, Conflict). */
-  refused: boolean;
+  /** Why the action was refused as impossible now, or null. */
+  refused: Stale | Conflict | null;
 
   /** Act if the match is still at this version. Return null if it is not possible now; then the turn comes again, if it is still yours. */
   act(action: Deed): Promise<Played | null>;

@@ -205,11 +205,11 @@ test("a turn whose action was refused comes again", async () => {
   const match = await client.create("war", { red: "me", blue: "me" }, { options: { first_seat: "red" } });
   const seen = [];
   for await (const turn of match.turns()) {
-    seen.push([turn.version, (await turn.act(turn.choices[0])) !== null, turn.refused]);
+    seen.push([turn.version, (await turn.act(turn.choices[0])) !== null, turn.refused?.code]);
     if (turn.played) break;
   }
   const [[version]] = seen;
-  assert.deepEqual(seen, [[version, false, true], [version, false, true], [version, true, false]]);
+  assert.deepEqual(seen, [[version, false, "too_wet"], [version, false, "too_wet"], [version, true, undefined]]);
 });
 
 test("receipts are kept in a folder, and hold the server to what it has signed", async () => {
