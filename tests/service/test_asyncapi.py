@@ -56,12 +56,13 @@ def test_its_parser_finds_nothing(tmp_path: Path) -> None:
     (tmp_path / "asyncapi.json").write_text(json.dumps(description()))
     (tmp_path / "parse.mjs").write_text(PARSE)
     found = json.loads(run(npm().removesuffix("npm") + "node", "parse.mjs", folder=tmp_path))
-    assert found == {"diagnostics": [], "operations": list(STREAMS)}
+    assert found == {"diagnostics": [], "operations": [*STREAMS, asyncapi.SEND_HOOK]}
 
 
 def test_every_stream_is_described() -> None:
     assert set(STREAMS) == {operation.id for operation in OPERATIONS if operation.streams}
-    assert set(STREAMS) == set(description()["channels"]) == set(description()["operations"])
+    assert {*STREAMS, asyncapi.HOOKS} == set(description()["channels"])
+    assert {*STREAMS, asyncapi.SEND_HOOK} == set(description()["operations"])
     assert {*KINDS, "ready"} == set(description()["channels"]["get_my_stream"]["messages"])
 
 
