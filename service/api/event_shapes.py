@@ -95,7 +95,7 @@ def _example(kind: str, row: Kind) -> dict[str, Any]:
 
 
 def _shape(kind: str, row: Kind, whole: Shape) -> Shape:
-    schema = {**row.shape.schema, "examples": [_example(kind, row)], EXTENDS: whole.schema["$ref"]}
+    schema = {**row.shape.schema, EXTENDS: whole.schema["$ref"]}
     return named(camel("notice", kind), unchecked(schema))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import orjson
@@ -50,7 +51,7 @@ A schema that belongs to one game has its code in front of its name: {codes}.
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
-WIDTH = 160
+WIDTH = 200
 SHORT = 16 * WIDTH  # what has at most so many characters has no line for each of its parts
 LONG = SHORT + 1  # an operation has a line for each of its parts, however short they are
 
@@ -315,10 +316,8 @@ def _operation(
         if operation.body.examples:
             content["examples"] = {name: {"value": value} for name, value in operation.body.examples.items()}
         row["requestBody"] = {"required": operation.body.required, "content": {"application/json": content}}
-    row["responses"] = {
-        **answers,
-        **{str(status): _failure(codes) for status, codes in _groups(operation).items()},
-    }
+    failures = {str(status): _failure(codes) for status, codes in _groups([operation]).items() if status not in ANYWHERE}
+    row["responses"] = {**answers, **failures, "default": _failure_anywhere()}
     for status, links in operation.links.items():
         row["responses"][status]["links"] = links
     return row
@@ -394,8 +393,8 @@ def _shared(kind: str, operations: list[dict[str, Any]], name_of: Callable[[Any]
         name = name_of(json.loads(content))
         if name is None or len(alike) == 1:
             continue
-        while name in found:
-            name += "2"
+        number = sum(other.rstrip("0123456789") == name for other in found) + 1
+        name = name if number == 1 else f"{name}{number}"
         found[name] = json.loads(content)
         for holder, key in alike:
             holder[key] = name
@@ -432,6 +431,8 @@ def _name_of_response(response: Mapping[str, Any]) -> str | None:
     """Return the name of the component for a failure, a 304, or an answer in JSON. Return None for other answers."""
     if response["description"] == UNCHANGED.about:
         return "Unchanged"
+    if response == _failure_anywhere():
+        return "AnyFailure"
     if JSON in response.get("content", {}):
         return response["content"][JSON]["schema"].get("$ref", "").rpartition("/")[2] or None
     codes = response.get("content", {}).get(MEDIA_TYPE, {}).get("examples", {})
@@ -439,16 +440,31 @@ def _name_of_response(response: Mapping[str, Any]) -> str | None:
     return (f"{first}OrOthers" if others else first) or None
 
 
-def _groups(operation: Operation) -> dict[int, tuple[str, ...]]:
-    """Return the codes that an operation may fail with, by status."""
+ANYWHERE = (414, 431, 500)
+"""The statuses of failures that every operation may have. The description has them once, as the default."""
+
+
+def _groups(operations: Iterable[Operation]) -> dict[int, tuple[str, ...]]:
+    """Return the codes that operations may fail with, by status."""
+    met = {code for operation in operations for code in operation.all_problems()}
     found: dict[int, tuple[str, ...]] = {}
-    for code in operation.all_problems():
-        found[CODES[code].status] = (*found.get(CODES[code].status, ()), code)
+    for code in CODES:
+        if code in met:
+            found[CODES[code].status] = (*found.get(CODES[code].status, ()), code)
     return found
 
 
+@cache
+def _failure_anywhere() -> dict[str, Any]:
+    """Return the response of the failures that every operation may have."""
+    groups = _groups(OPERATIONS)
+    response = _failure(tuple(code for status in ANYWHERE for code in groups[status]))
+    about = "; ".join(f"{status}: {', '.join(f'`{code}`' for code in groups[status])}" for status in ANYWHERE)
+    return response | {"description": f"Any operation may fail so. {about}."}
+
+
 def _failure(codes: tuple[str, ...]) -> dict[str, Any]:
-    """Return the response of a failure. All `codes` have the same status."""
+    """Return the response of a failure. All `codes` have the same status, or headers that no failure needs."""
     status = CODES[codes[0]].status
     examples = {code: {"$ref": f"#/components/examples/{code}"} for code in codes}
     response: dict[str, Any] = {"description": ", ".join(f"`{code}`" for code in codes)}

@@ -65,7 +65,7 @@ def test_every_operation_documents_all_its_problem_codes(description: dict[str, 
     for operation in OPERATIONS:
         responses = description["paths"][operation.path][operation.method.lower()]["responses"]
         for code in operation.all_problems():
-            named = referred(description, responses[str(CODES[code].status)])
+            named = referred(description, responses.get(str(CODES[code].status), responses["default"]))
             example = referred(description, named["content"]["application/problem+json"]["examples"][code])
             assert example["value"]["type"] == f"/v1/problems/{code}"
             assert f"`{code}`" in named["description"]
