@@ -106,11 +106,33 @@ def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) 
         "WARLEDGER_CLUSTER": "1",
         "WARLEDGER_PARTITIONS": "4",
         "WARLEDGER_CACHED": "7",
+        "WARLEDGER_HOOK_ORIGINS": "http://Chat.internal:8065, https://other.internal/,",
+        "WARLEDGER_NAME_SERVERS": "9.9.9.9, [2620:fe::fe]:5353,",
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     expected = events.platform.Settings("redis://a", "redis://b", Path("/somewhere"), "everysec", cluster=True, partitions=4, cached=7)
+    expected = expected._replace(
+        hook_origins=frozenset({"http://chat.internal:8065", "https://other.internal:443"}),
+        name_servers=("9.9.9.9:53", "[2620:fe::fe]:5353"),
+    )
     assert events.platform.settings_from_environment() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("WARLEDGER_HOOK_ORIGINS", "chat.internal", "not a scheme and a host"),
+        ("WARLEDGER_HOOK_ORIGINS", "http://chat.internal/path", "not a scheme and a host"),
+        ("WARLEDGER_HOOK_ORIGINS", "http://user@chat.internal", "not a scheme and a host"),
+        ("WARLEDGER_NAME_SERVERS", "dns.example", "not the address of a name server"),
+        ("WARLEDGER_NAME_SERVERS", "9.9.9.9:dns", "not the address of a name server"),
+    ],
+)
+def test_a_setting_for_webhooks_that_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(EnvError, match=f"{name}.*{reason}"):
+        events.platform.settings_from_environment()
 
 
 @pytest.mark.parametrize(

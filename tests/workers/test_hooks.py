@@ -20,7 +20,7 @@ from events import accounts, play
 from events.errors import HookOff, NoSuchDelivery, NoSuchHook, Reused, TooManyHooks
 from events.hooks import deliveries, subscriptions
 from events.hooks.deliveries import KEPT, Outcome
-from events.hooks.messages import public_key, trial
+from events.hooks.messages import Reader, public_key, trial
 from events.hooks.pace import MESSAGES, MESSAGES_SECONDS, PATIENCE_MS
 from events.hooks.subscriptions import FAILING, GONE, MOST_HOOKS, ORGANISER, OVERLAP, Hook, secret_of
 from events.platform import Platform
@@ -178,6 +178,34 @@ def test_what_happened_before_a_hook_was_made_is_not_sent(here: Platform, receiv
         turn(here, match, "two")
         assert kinds(receiver.wait(1)) == ["turn"]
     assert len(receiver.received) == 1
+
+
+def test_nothing_is_due_for_a_hook_to_which_nothing_is_told(here: Platform, receiver: Receiver) -> None:
+    ada, ben, cleo = player(here), player(here, "Ben"), player(here, "Cleo")
+    hooked(here, receiver, ada, match=created(here, ada))
+    hooked(here, receiver, ben, role=ORGANISER)
+    hooked(here, receiver, cleo)
+    begun(here, ada, ben)
+    assert here.store.hooks.size() == 0
+
+
+def test_a_hook_reads_what_its_player_is_told_in_its_role(here: Platform, receiver: Receiver) -> None:
+    ada, ben, cleo = player(here), player(here, "Ben"), player(here, "Cleo")
+    match = begun(here, ada, ben)
+    turn(here, match, "one")
+
+    def read(owner: str, *wanted: str, **more: str) -> list[str]:
+        messages, version, at_head = Reader(here).after(owner, hooked(here, receiver, owner, "/", *wanted, **more), match, 0)
+        assert (version, at_head) == (4, True)
+        return [message.kind for message in messages]
+
+    assert read(ada) == ["joined", "started", "turn"]
+    assert read(ada, "turn") == ["turn"]
+    assert read(ada, role=ORGANISER) == ["joined", "started", "turn", "turn"]
+    assert read(ada, match=created(here, ada)) == []
+    assert read(ben) == ["started", "turn"]
+    assert read(ben, role=ORGANISER) == []
+    assert read(cleo) == []
 
 
 def test_a_match_without_hooks_leaves_nothing(here: Platform, servers: Servers) -> None:
@@ -533,6 +561,23 @@ def test_what_a_wrong_clock_put_off_for_days_is_sent(here: Platform, receiver: R
     servers.keeper.zadd(key, {servers.keeper.zrange(key, 0, 0)[0]: wall_time() + 86_400_000})
     with sending(here):
         receiver.wait(3)
+
+
+def test_what_is_appended_while_a_message_is_on_its_way_is_due_once_it_is_handed_in(here: Platform, receiver: Receiver) -> None:
+    ada, ben = player(here), player(here, "Ben")
+    hooked(here, receiver, ada)
+    match = created(here, ada)
+    take_seat(here, match, ben, "two")
+    (taken,) = here.store.hooks.claim(60_000, 10, 10**9)[0]
+    assert taken.cursor == Cursor(1)
+    play.play(here, match, "system", [{"type": "advance"}])
+    assert unsent(here) == []  # it is on its way
+    assert here.store.hooks.finish(taken, 2)
+    (left,) = unsent(here)
+    assert left == taken._replace(cursor=Cursor(2))
+    assert not here.store.hooks.finish(taken, 3)  # another worker has handed in more
+    assert here.store.hooks.finish(left, 3)
+    assert here.store.hooks.size() == 0
 
 
 # ---------------------------------------------------------------- deliveries
