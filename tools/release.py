@@ -7,11 +7,15 @@ with the pinned packages in an empty environment, and a match is played there, b
 from __future__ import annotations
 
 import argparse
+import gzip
+import io
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -21,11 +25,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PINNED = "requirements.txt"
 CLIENT = Path("sdk", "python")
+JAVASCRIPT = Path("sdk", "js")
 SUMS = "SHA256SUMS"
 ABOUT = (
-    "Build the wheels and source archives of the service and of the Python client from the commit, play a match in an empty environment, "
-    "and write them to dist/<version>/ with the pinned packages, a bill of materials (CycloneDX) and the SHA-256 of each file. Then tag "
-    "the commit."
+    "Build the wheels and source archives of the service and of the Python client, and the npm package of the JavaScript client, from the "
+    "commit, play a match in an empty environment, and write them to dist/<version>/ with the pinned packages, a bill of materials "
+    "(CycloneDX) and the SHA-256 of each file. Then tag the commit."
 )
 
 
@@ -99,6 +104,7 @@ def made(root: Path, version: str, scratch: Path) -> Path:
     for folder in (source, source / CLIENT):
         build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(files), str(folder)]
         run(build, scratch, SOURCE_DATE_EPOCH=moment.strip())
+    (files / f"warledger-client-{version}.tgz").write_bytes(npm_package(source / JAVASCRIPT, int(moment)))
     python = str(place / "bin" / "python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
     run([sys.executable, "-m", "venv", "--without-pip", str(place)], scratch)
@@ -116,6 +122,20 @@ def made(root: Path, version: str, scratch: Path) -> Path:
     target.parent.mkdir(exist_ok=True)
     shutil.copytree(files, target)
     return target
+
+
+def npm_package(folder: Path, moment: int) -> bytes:
+    """Return the files of a folder as `npm pack` does: those that package.json lists, itself, and the README. They get one time."""
+    listed = json.loads((folder / "package.json").read_bytes())["files"]
+    names = {"package.json", "README.md", *(path.name for pattern in listed for path in folder.glob(pattern))}
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in sorted(names):
+            content = (folder / name).read_bytes()
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size, entry.mtime = len(content), moment
+            archive.addfile(entry, io.BytesIO(content))
+    return gzip.compress(packed.getvalue(), mtime=moment)
 
 
 def run(command: Sequence[str], folder: Path, **environment: str) -> None:

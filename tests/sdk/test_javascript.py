@@ -14,7 +14,7 @@ import pytest
 
 from service.api.openapi import described
 from tests.docs.test_examples import install
-from tools import node, private, typescript
+from tools import node, private, release, typescript
 
 SDK = private.ROOT / "sdk" / "js"
 TESTS = Path(__file__).parent / "javascript"
@@ -79,6 +79,19 @@ def test_a_bot_of_fifteen_lines_plays_a_match(place: private.Place, tmp_path: Pa
     (tmp_path / "bot.mjs").write_text(code.replace("http://127.0.0.1:8000", place.url))
     for game in games:
         assert "winners" in ended(NODE, tmp_path / "bot.mjs", game)
+
+
+@with_node
+def test_the_package_of_a_release_installs_and_has_all_that_it_exports(tmp_path: Path) -> None:
+    (tmp_path / "package.tgz").write_bytes(release.npm_package(SDK, 1_790_000_000))
+    assert release.npm_package(SDK, 1_790_000_000) == (tmp_path / "package.tgz").read_bytes()
+    install(tmp_path, "install", "./package.tgz")
+    (tmp_path / "program.mjs").write_text(
+        'import { Client } from "warledger-client"; import { Folder } from "warledger-client/folder"; console.log(Client, Folder);'
+    )
+    assert ended(NODE, tmp_path / "program.mjs") == "[class Client] [class Folder]\n"
+    named = {path.name for path in (tmp_path / "node_modules" / "warledger-client").iterdir()}
+    assert named == {"package.json", "README.md", *(path.name for path in SDK.glob("*.js")), *(path.name for path in SDK.glob("*.d.ts"))}
 
 
 @pytest.mark.soak

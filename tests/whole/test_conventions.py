@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -55,7 +56,8 @@ def test_the_pinned_lists_have_every_declared_package() -> None:
 def test_there_is_one_version() -> None:
     headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     client = tomllib.loads((ROOT / "sdk" / "python" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert headings[0] == PROJECT["project"]["version"] == VERSION == client["version"]
+    package = json.loads((ROOT / "sdk" / "js" / "package.json").read_text(encoding="utf-8"))
+    assert headings[0] == PROJECT["project"]["version"] == VERSION == client["version"] == package["version"]
 
 
 def test_prose_of_the_docs_is_wrapped_at_100_columns() -> None:
