@@ -56,9 +56,9 @@ export class Client {
     return this.get(`/v1/games/${game}/rules/${rule}`);
   }
 
-  async *news({ after, signal } = {}) {
+  async *news({ after, created, signal } = {}) {
     const headers = after === undefined ? {} : { "Last-Event-ID": after };
-    for await (const { event, id, data } of this.events("/v1/players/me/stream", { headers, signal })) {
+    for await (const { event, id, data } of this.events("/v1/players/me/stream", { query: { created }, headers, signal })) {
       yield { kind: event, id, data: JSON.parse(data) };
     }
   }

@@ -1,8 +1,8 @@
 // What this package offers. README.md shows how to begin; types.d.ts has the types of requests and answers.
 
 import type {
-  Choice, Choices, Entry, Event, Fork, Frame, Game, GameInBrief, Match as Standing, NewMatch, NewPlayer, Outcome, Played, Player, Problem as Body,
-  Profile, Rule, Standing as Listed, State, Tried,
+  Choice, Choices, Entry, Event, Fork, Frame, Game, GameInBrief, Match as Standing, NewMatch, NewPlayer, Notice, Outcome, Played, Player,
+  Problem as Body, Profile, Rule, Standing as Listed, State, Tried,
 } from "./types.js";
 
 /** An action of a game or of the table, as `choices` lists them. */
@@ -11,12 +11,10 @@ export type Action = { type: string } & object;
 /** What to do: a choice, an action, or a list of them: all are carried out, or none. */
 export type Deed = Action | Choice | readonly (Action | Choice)[];
 
-/** An event of a player's stream: its kind, such as `turn`, its id, from which a stream resumes, and its data. */
-export interface News {
-  kind: string;
-  id: string;
-  data: { [name: string]: unknown };
-}
+type Told<K> = { kind: K; id: string; data: Extract<Notice, { type: K }> };
+
+/** An event of a player's stream: its kind, such as `turn`, its id, from which a stream resumes, and the notice. */
+export type News = { [K in Notice["type"]]: Told<K> }[Notice["type"]] | { kind: "ready"; id: string; data: { [name: string]: unknown } };
 
 /** Where lines of text are kept, such as receipts. */
 export interface Store {
@@ -84,11 +82,12 @@ export class Client {
   /** Return the text of a rule, such as the `rule` of a refusal. */
   rule(game: string, rule: string): Promise<Rule>;
   /**
-   * Yield what happens in all matches of the player, without end. `after`: the id of an event, to resume from there.
+   * Yield what happens in all matches of the player, without end. `after`: the id of an event, to resume from there. `created`: what any
+   * player is told, in all matches that this one has created.
    *
    * Connections that are cut are opened again where they ended. An event may come twice; none is lost.
    */
-  news(options?: { after?: string; signal?: AbortSignal }): AsyncGenerator<News, void>;
+  news(options?: { after?: string; created?: boolean; signal?: AbortSignal }): AsyncGenerator<News, void>;
 
   /** Return a match by its id. This sends nothing. */
   match(match: string): Match;

@@ -98,6 +98,11 @@ for await (const { events } of client.match("m").entries()) {
   // @ts-expect-error no event has this type
   if (events.some(({ type }) => type === "castled")) break;
 }
+for await (const news of client.news()) {
+  if (news.kind === "turn") console.log(news.data.seat, news.data.deadline);
+  // @ts-expect-error a match that is over has no deadline
+  if (news.kind === "over") console.log(news.data.deadline);
+}
 """
 
 

@@ -148,7 +148,7 @@ test("friends join with a code, and hear of it", async () => {
   const [ada, ben] = [await player("Ada"), await player("Ben")];
   const match = await ada.create("war", { red: "me", blue: "open" }, { code: true });
   await assert.rejects(ben.match(match.id).join("blue"), Forbidden);
-  for await (const { kind, data } of ada.news()) {
+  for await (const { kind, data } of ada.news({ created: true })) {
     if (kind === "ready") await ben.match(match.id).join("blue", { code: match.last.code, contribution: "c0ffee" });
     if (kind !== "joined" || data.match !== match.id) continue;
     assert.equal(data.seat, "blue");
