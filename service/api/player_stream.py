@@ -267,12 +267,12 @@ OPERATIONS = (
         {200: Answer("Server-sent events.", in_stream(player_data, "The text of the stream. The `data` of its events are notices."))},
         "First comes everything that waits for you, then an event `ready` without data, then what happens. The name of each other event "
         "is the `type` of its `data`, a `Notice`. Each notice has an identity: `match`, `version`, `index` and `type`. It comes at "
-        "least once, and those of a match in order. Your own actions are not told back, except that a match has started, is over, is "
-        "paused, goes on or is frozen. The `id` of an event is a moment. With it as `Last-Event-ID`, on any server, you get what you "
-        "missed since, in the same words, also after a week, and then `ready`. Some events of the minute before come again. After more "
-        "than a week you also get what waits. `ready` comes again if the server may have missed something. `created=true` is the stream "
-        "of an organiser: everything that anybody is told in the matches that you have created. A comment comes at least every 15 "
-        "seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for what waits now.",
+        "least once, and those of a match in order. Your own steps are not told back, unless they happen to the whole table, such as "
+        "`started`, `paused` or `dispute`. The `id` of an event is a moment. With it as `Last-Event-ID`, on any server, you get what "
+        "you missed since, in the same words, also after a week, and then `ready`. Some events of the minute before come again. After "
+        "more than a week you also get what waits. `ready` comes again if the server may have missed something. `created=true` is the "
+        "stream of an organiser: everything that anybody is told in the matches that you have created. A comment comes at least every "
+        "15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for what waits now.",
         key="needed", by="player", query=PlayerStreamQuery(), headers=("Last-Event-ID",),
     ),
 )  # fmt: skip

@@ -251,12 +251,13 @@ def test_the_seats_and_the_referee_are_told_on_their_streams(platform: Platform,
     def told(caller: Caller) -> list[Any]:
         text = caller.get("/v1/players/me/stream?seconds=0", Last_Event_ID="1").data.decode()
         found = [part for part in text.split("\n\n") if "event: dispute\n" in part]
-        return [json.loads(line[6:])["state"] for part in found for line in part.split("\n") if line.startswith("data: ")]
+        return [json.loads(line[6:])["step"] for part in found for line in part.split("\n") if line.startswith("data: ")]
 
-    assert (told(ada), told(ben), told(referee)) == (["open"], ["open"], [])
+    assert (told(ada), told(ben), told(referee)) == (["opened"], ["opened"], [])
     assert referee.post(f"/v1/matches/{match}/disputes/1/ruling", {"verdict": "rejected", "text": OTHER}).status_code == 200
     assert ben.post(f"/v1/matches/{match}/disputes/1/appeal", {"text": TEXT}).status_code == 200
-    assert (told(ada), told(ben), told(referee)) == (["appealed"], ["appealed"], ["appealed"])
+    steps = ["taken", "ruled", "appealed"]
+    assert (told(ada), told(ben), told(referee)) == (["opened", *steps], ["opened", *steps], steps)
 
 
 def test_a_referee_works_at_the_desk_in_a_terminal(
