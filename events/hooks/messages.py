@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from cachetools import LRUCache
 from standardwebhooks import Webhook
 
-from events import recall
-from events.errors import NoMatch
+from events.hearing import Hearing
 from events.hooks import subscriptions
 from events.hooks.subscriptions import ORGANISER, Hook
 from events.platform import Platform
 from games import patterns
-from record.entries import Entry, canonical, parse
-from record.notices import Notice, notices
-from record.positions import Position, follow
+from record.entries import canonical
+from record.notices import Notice
 
 TEST = "test"
-PAGE = 100  # entries to look at in one step
-REMEMBERED = 256  # matches whose position a worker remembers
 
 _ID = re.compile(f"(?P<where>{patterns.MATCH})-(?P<version>[0-9]+)-(?P<index>[0-9]+)-(?P<kind>[a-z_]+)|test-(?P<moment>[0-9]+)")
 
@@ -42,23 +36,19 @@ class Message(NamedTuple):
 
 
 class Reader:
-    """Reads what hooks have to send. The threads of a process share it. It remembers positions, since matches go on where they were."""
+    """Reads what hooks have to send. The threads of a process share it."""
 
     def __init__(self, platform: Platform) -> None:
-        self._platform = platform
-        self._known: LRUCache[str, Position] = LRUCache(REMEMBERED)
+        self._hearing = Hearing(platform)
 
     def after(self, player: str, hook: Hook, match: str, version: int) -> tuple[list[Message], int, bool]:
         """Return the messages of the next entries after a version, up to which version these entries go, and whether that is the head.
 
         Raises NoMatch, StoreUnavailable.
         """
-        found: list[Message] = []
-        reached = version
-        for entry, told in self._told(match, version):
-            reached = entry.version
-            found += [_message(hook, notice, entry.version) for notice in told if _is_for(notice, player, hook)]
-        return found, reached, reached - version < PAGE
+        heard = self._hearing.after(match, version)
+        found = [_message(hook, told.notice, told.version) for told in heard.told if _is_for(told.notice, player, hook)]
+        return found, heard.reached, not heard.more
 
     def again(self, player: str, hook: Hook, id: str, entry: int) -> Message | None:
         """Return the message with an id, as `entry` told it, or None if it is not the player's. `id`: as `Message.id`.
@@ -70,30 +60,9 @@ class Reader:
             return None
         if parts["moment"] is not None:
             return trial(hook, int(parts["moment"]))
-        for _, told in self._told(parts["where"], entry - 1, 1):
-            for notice in told:
-                message = _message(hook, notice, entry)
-                if message.id == id and _is_for(notice, player, hook):
-                    return message
-        return None
-
-    def _told(self, match: str, version: int, most: int = PAGE) -> Iterator[tuple[Entry, Sequence[Notice]]]:
-        """Yield the next entries after a version, each with what it tells."""
-        raws = self._platform.store.log.read(match, version, most)
-        if not raws and not version:
-            raise NoMatch(match=match)
-        position = self._position(match, version) if raws and version else None
-        for entry in map(parse, raws):
-            before = position
-            id, revision = (entry.events[0]["game"], entry.revision) if before is None else (before.game, before.revision)
-            position = follow(recall.folding(self._platform, id, revision), before, entry)
-            yield entry, notices(before, entry, position)
-        if position is not None:
-            self._known[match] = position
-
-    def _position(self, match: str, version: int) -> Position:
-        known = self._known.get(match)
-        return known if known is not None and known.version == version else recall.state_at(self._platform, match, version)
+        heard = self._hearing.after(parts["where"], entry - 1, least=entry)
+        found = [_message(hook, notice, entry) for version, notice in heard.told if version == entry and _is_for(notice, player, hook)]
+        return next((message for message in found if message.id == id), None)
 
 
 def trial(hook: Hook, moment: int) -> Message:
