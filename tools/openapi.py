@@ -23,10 +23,11 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"{write()} examples are written.")
     description = described()
-    written = [(FILE, in_yaml(description)), (TYPES, module(description)), *generated(description)]
-    for file, text in written:
-        file.write_text(text, encoding="utf-8")
-    print(f"{', '.join(file.name for file, _ in written)} are written.")
+    for file, text in [(FILE, in_yaml(description)), (TYPES, module(description)), *generated(description)]:
+        changed = not file.exists() or file.read_text(encoding="utf-8") != text
+        if changed:  # what is as it should be is not touched, as others may be reading it
+            file.write_text(text, encoding="utf-8")
+        print(f"{file.name} {'is written' if changed else 'was up to date'}.")
     return 0
 
 
