@@ -166,14 +166,14 @@ class RedisClient:
     def ranges(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[list[Item]]:
         """Send XRANGE and XREVRANGE commands together, not atomically, and return their items. Raises StoreUnavailable."""
         if self.clustered:
-            return self.ask_all(commands)
+            return [[(id, fields) for id, fields in items] for items in self.ask_all(commands)]
         with _translated():
             answers = self._wires.exchange(commands)
         return [[(id, dict(zip(fields[::2], fields[1::2], strict=True))) for id, fields in items] for items in answers]
 
     def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
         """Return at most `count` entries of a stream between two ids. Raises StoreUnavailable."""
-        return [(id, fields) for id, fields in self.ask("XRANGE", key, first, last, "COUNT", count)]
+        return self.ranges([("XRANGE", key, first, last, "COUNT", count)])[0]
 
     def keys(self, pattern: str) -> Iterator[str]:
         """Yield every key that matches a pattern, on every node. Some may come twice. Raises StoreUnavailable."""

@@ -176,20 +176,18 @@ class RedisLog:
 
     def last(self, matches: Sequence[str]) -> list[bytes | None]:
         """Return the last entry of each match, in one round trip; None for a match that does not exist."""
-        found = self._client.ask_all([("XREVRANGE", self._keys.of(match).stream, "+", "-", "COUNT", 1) for match in matches])
+        found = self._client.ranges([("XREVRANGE", self._keys.stream(match), "+", "-", "COUNT", 1) for match in matches])
         return [items[0][1][b"e"] if items else None for items in found]
 
     def newest(self, matches: Sequence[str]) -> list[tuple[int, bytes]]:
         """Return the version and the bytes of the newest entry of each match, in one round trip."""
-        found = self._ranges([("XREVRANGE", self._keys.of(match).stream, "+", "-", "COUNT", 1) for match in matches])
+        found = self._ranges([("XREVRANGE", self._keys.stream(match), "+", "-", "COUNT", 1) for match in matches])
         return [items[0] if items else (0, b"") for items in found]
 
     def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
         """Return the versions and the bytes of the entries of several matches, in one round trip."""
         # An end without the second part of an id includes `7-1`. So a damaged id is in every span of its version.
-        return self._ranges(
-            [("XRANGE", self._keys.of(match).stream, f"{first}-0", str(last), "COUNT", PAGE) for match, first, last in wanted]
-        )
+        return self._ranges([("XRANGE", self._keys.stream(match), f"{first}-0", str(last), "COUNT", PAGE) for match, first, last in wanted])
 
     def _ranges(self, commands: Sequence[Sequence[str | int]]) -> list[list[tuple[int, bytes]]]:
         try:
@@ -206,7 +204,7 @@ class RedisLog:
 
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""
-        page = self._client.items(self._keys.of(match).stream, f"{after + 1}-0", "+", limit)
+        page = self._client.items(self._keys.stream(match), f"{after + 1}-0", "+", limit)
         return [fields[b"e"] for _, fields in page]
 
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
