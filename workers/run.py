@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from events.due import QUICK, SLOW, queue_list
 from events.errors import StoreUnavailable
-from events.lifeline import give_way
+from events.lifeline import collect_rarely, give_way
 from events.platform import Platform, Settings, open_platform
 from events.store import Store, WrongStore
 from events.telemetry import exposition, logs
@@ -66,6 +66,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     if is_slow:
         os.nice(NICER)
     give_way(SEARCHES_GIVE_WAY if is_slow else GIVES_WAY)
+    collect_rarely()
     holding = Holding()
     holding.start()
     jobs.bind(platform, kinds, quiet=0.0 if is_slow else jobs.QUIET, hold=holding.hold)

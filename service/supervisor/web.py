@@ -20,7 +20,7 @@ from granian._granian import ListenerSpec, RSGIWorker, SocketHolder, WorkerSigna
 from granian.http import HTTP1Settings
 from granian.log import LogLevels, configure_logging
 
-from events.lifeline import give_way
+from events.lifeline import collect_rarely, give_way
 from events.modules import full_name
 from events.platform import Platform, open_platform
 from events.timing.pulse import WEB
@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def application(platform: Platform | None = None) -> Flask:
     """Return the application for a web process. Start the watch over its connections, and its pulse."""
+    collect_rarely()
     settings = settings_from_environment()
     silence = max(SILENCE, 2 * settings.comment_seconds)
     Watch(allowed(settings.connections), PATIENCE, silence, Addresses(settings.trusted_proxies)).start()
