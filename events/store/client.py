@@ -47,7 +47,6 @@ Call = tuple[Sequence[str], Sequence[str | bytes | int]]  # of a function: its k
 TRIES = 4
 _PAUSES = (0.02, 0.1, 0.4)
 _TIMEOUT = 5.0
-QUEUE_TIMEOUT = 1.0  # seconds
 _UNBOUNDED = 1 << 30
 _NO_FUNCTION = "Function not found"
 
@@ -99,7 +98,7 @@ class RedisClient:
                 url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry, driver_info=_DRIVER
             )
             self._made = redis.Redis(connection_pool=self._pool)
-            self._wires = Wires(self._pool, _TIMEOUT)
+            self._wires = Wires(self._pool)
 
     @property
     def _client(self) -> Any:
@@ -380,4 +379,4 @@ def rewrite_files(url: str) -> bool:
 def _impatient(url: str) -> redis.Redis:
     """Return a client that gives up soon and does not retry."""
     retry = Retry(ExponentialWithJitterBackoff(), 0)
-    return redis.Redis.from_url(url, socket_timeout=QUEUE_TIMEOUT, socket_connect_timeout=0.5, retry=retry, driver_info=_DRIVER)
+    return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=retry, driver_info=_DRIVER)

@@ -20,9 +20,8 @@ _MISSING = object()
 class Wires:
     """The open connections to a server, shared by the threads of a process. `pool`: of redis-py, which makes them."""
 
-    def __init__(self, pool: Any, seconds: float) -> None:
+    def __init__(self, pool: Any) -> None:
         self._pool = pool
-        self._seconds = seconds
         self._idle: deque[Wire] = deque()
 
     def exchange(self, commands: Sequence[Command]) -> list[Any]:
@@ -35,7 +34,7 @@ class Wires:
         try:
             return self._exchange(self._idle.pop(), commands)
         except (ConnectionError, IndexError):
-            return self._exchange(Wire(self._pool.make_connection(), self._seconds), commands)
+            return self._exchange(Wire(self._pool.make_connection()), commands)
 
     def _exchange(self, wire: Wire, commands: Sequence[Command]) -> list[Any]:
         try:
@@ -56,7 +55,7 @@ class Wires:
 
 
 class Wire:
-    """An open connection for one thread at a time. `seconds`: how long it waits for an answer.
+    """An open connection for one thread at a time. It waits for an answer as long as redis-py would.
 
     redis-py opens it and says who we are. The kernel keeps the time, so an exchange is one call to send and one to receive. With a timeout
     of Python's, each would be two.
@@ -64,9 +63,10 @@ class Wire:
 
     __slots__ = ("_connection", "_reader", "_socket")
 
-    def __init__(self, connection: Any, seconds: float) -> None:
+    def __init__(self, connection: Any) -> None:
         """Open a connection of redis-py. Raises its errors."""
         connection.connect()
+        seconds: float = connection.socket_timeout
         self._connection = connection
         self._reader = _reader(connection)
         self._socket: socket.socket = connection._sock

@@ -30,6 +30,8 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("events/store/queue/server.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/server.py", f"{CLIENT}.queue_errors"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/server.py", f"{CLIENT}.is_unreadable"): "it drops what cannot be read on the queue's server",
+    ("events/store/queue/server.py", f"{CLIENT}.is_unknown_script"): "it loads the scripts that the queue's server has lost",
+    ("events/store/queue/server.py", "events.store.wire"): "the queue is another server, whose scripts it calls",
     ("events/store/queue/server.py", f"{CLIENT}.is_out_of_memory"): "it says why the queue's server refuses writes",
     ("events/store/queue/__init__.py", f"{CLIENT}.queue_errors"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/__init__.py", "execute"): "the queue is another server, and RQ sends its commands",
@@ -60,7 +62,7 @@ def crossings(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] in RAW or alias.name == CLIENT)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            if node.module.split(".")[0] in RAW:
+            if node.module.split(".")[0] in RAW or node.module == "events.store.wire":
                 yield node.module
             elif node.module == CLIENT:
                 yield from (f"{CLIENT}.{alias.name}" for alias in node.names)

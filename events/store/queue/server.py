@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from events.errors import AWAY, MEMORY
-from events.store.client import QUEUE_TIMEOUT, is_out_of_memory, is_unknown_script, is_unreadable, queue_client, queue_errors
+from events.store.client import is_out_of_memory, is_unknown_script, is_unreadable, queue_client, queue_errors
 from events.store.wire import Wires
 from events.telemetry import metrics
 
@@ -24,7 +24,7 @@ class QueueServer:
 
     def __init__(self, url: str) -> None:
         self.connection: Any = queue_client(url)
-        self._wires = Wires(self.connection.connection_pool, QUEUE_TIMEOUT)
+        self._wires = Wires(self.connection.connection_pool)
         self._mend = self.connection.register_script(_text("mend"))
 
     def script(self, name: str, before: str = "") -> Script:
