@@ -78,6 +78,7 @@ def standing(position: Position) -> Standing:
         "creator": table["creator"],
         "rematch_of": table["rematch_of"],
         "practice": table["practice"],
+        "rated": table["rated"],
         "origin": table["origin"],
         "clock": table["clock"],
         "time_out": table["time_out"] or None,

@@ -38,8 +38,7 @@ def continue_match(session: Session, system: str, action: Action) -> None:
         given["clock"] = table["clock"]
     if table["spectators"] != ALL:
         given["spectators"] = table["spectators"]
-    if table["practice"]:
-        given["practice"] = True
+    given |= {name: True for name in ("practice", "rated") if table[name]}
     session.emit(
         "match_created",
         game=session.game.id,

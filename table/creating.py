@@ -8,7 +8,7 @@ from games.kernel import Action, Refusal, Refused, no
 from games.schema import Shape, always, described, listing, mapping, optional, text
 from table.session import Session, TableDeed, unlisted
 from table.settings import CLOCK_GIVEN, DISPUTE_DAYS, SPECTATORS_GIVEN, TIME_OUT_GIVEN, chosen_settings, settings_refusal, usual_clock
-from table.state import FREE, GAME, MATCH_ID, ME, NEW, SEAT, invited_player, occupant, open_seats
+from table.state import AI, FREE, GAME, MATCH_ID, ME, NEW, SEAT, invited_player, occupant, open_seats
 
 CREATE = "create_match"
 
@@ -17,10 +17,13 @@ OPTIONS = mapping(text(), Shape({}, {}, lambda given: given), about="the options
 
 
 def create_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return why a new match is refused, or None (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
+    """Return why a new match is refused, or None.
+
+    (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01, TBL-RAT-01)
+    """
     if session.table["phase"] != NEW:
         return no("already_created", "TBL-CRE-01")
-    refusal = request_refusal(player, action)
+    refusal = request_refusal(player, action) or _rated_refusal(player, action)
     if refusal is not None:
         return refusal
     if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
@@ -41,6 +44,18 @@ def request_refusal(player: str, action: Action) -> Refusal | None:
         if occupant(seat_request, player) is None:
             return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
     return settings_refusal(action, usual_clock(_people(player, action)))
+
+
+def _rated_refusal(player: str, action: Action) -> Refusal | None:
+    """Return why a new match cannot be rated, or None: it is practice, or an artificial player has a seat (TBL-RAT-01)."""
+    if "rated" not in action:
+        return None
+    named = _named(player, action)
+    artificial = [seat for seat, seat_request in action["seats"].items() if seat_request.startswith(AI)]
+    reason = f"an artificial player has the seat {artificial[0]}" if artificial else "a player is named for several seats"
+    if artificial or len(named) > len(set(named)):
+        return no("bad_settings", "TBL-RAT-01", setting="rated", reason=reason)
+    return None
 
 
 def _named(player: str, action: Action) -> list[str]:
@@ -68,13 +83,13 @@ def announce(session: Session, player: str, action: Action, **more: Any) -> None
     """Publish the roster, the invitations, the commitment, the lock, the time to start and the settings of a new match, and `more`.
 
     It is practice if a player was named for several seats (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01,
-    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14).
+    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-RAT-01).
     """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
     more |= {"invited": invited or None, "lock": session.new.lock if "code" in action else None, "expires": session.new.expires}
     named = _named(player, action)
-    more |= {"practice": True if len(named) > len(set(named)) or "origin" in more else None}
+    more |= {"practice": True if len(named) > len(set(named)) or "origin" in more else None, "rated": action.get("rated")}
     given = {name: value for name, value in more.items() if value is not None}
     given |= chosen_settings(action, usual_clock(_people(player, action)))
     session.emit("match_created", game=session.game.id, creator=player, commitment=session.new.commitment, roster=roster, **given)
@@ -110,6 +125,7 @@ CREATE_MATCH = TableDeed(
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),
         "dispute_days": optional(DISPUTE_DAYS),
+        "rated": optional(always(True, "the match counts for the ratings of its players")),
         "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),
     },
     unlisted,

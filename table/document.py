@@ -170,6 +170,7 @@ class Table(TypedDict):
     spectators: str | Spectators
     dispute_days: int
     practice: bool
+    rated: bool
     departures: dict[str, int]
     contributions: dict[str, str]
     clocks: Clocks

@@ -31,6 +31,7 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["spectators"] = event.get("spectators", state.BLANK["spectators"])
     table["dispute_days"] = event["dispute_days"]
     table["practice"] = event.get("practice", False)
+    table["rated"] = event.get("rated", False)
     table["departures"] = {}
     table["contributions"] = {}
     table["clocks"] = {"returned": 0, "seats": {}}
@@ -440,6 +441,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "spectators": optional(SPECTATORS),
             "dispute_days": DISPUTE_DAYS,
             "practice": optional(always(True, "the match counts for nobody's results, and a player may have several of its seats")),
+            "rated": optional(always(True, "the match counts for the ratings of its players")),
         },
     ),
     "seat_taken": (seat_taken, {"seat": state.SEAT, "player": state.PLAYER_ID, "contribution": nullable(state.GIVEN)}),

@@ -110,7 +110,9 @@ def _away(session: Session) -> list[Seat]:
 
 
 def _takeback_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why nothing can be taken back to a version, or to any if none is chosen yet, or None (TBL-OFR-09, TBL-TBK-02)."""
+    """Return why nothing can be taken back to a version, or to any if none is chosen yet, or None (TBL-OFR-09, TBL-TBK-02, TBL-RAT-02)."""
+    if session.table["rated"]:
+        return no("match_rated", "TBL-RAT-02")
     away = _undoing_terms(session, action)
     if away is not None:
         return away

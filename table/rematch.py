@@ -32,6 +32,8 @@ def rematch(table: Table, state: State, player: str, match: str) -> Action:
         action["time_out"] = table["time_out"]
     if table["spectators"] != ALL:
         action["spectators"] = table["spectators"]
+    if table["rated"]:
+        action["rated"] = True
     return action
 
 

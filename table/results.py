@@ -30,3 +30,20 @@ def results_of(table: Table, outcome: Mapping[str, Any], seat: str) -> tuple[str
     if seat not in winners or (overruled is not None and remedy == FORFEIT_REMEDY and overruled.get("seat") == seat):
         return (PLAYED,)
     return PLAYED, BY_SUBSTITUTE if seat in table["substitutes"] else WON
+
+
+def places_of(table: Table, outcome: Mapping[str, Any]) -> dict[str, int]:
+    """Return the place of each seat in a match that is over, as ratings count it; nothing if the match counts for none (TBL-RAT-03).
+
+    The winners are first, all others second. A seat that a substitute plays at the end, or that forfeits by a ruling, is last. A ruling after
+    the end changes that (TBL-RAT-04).
+    """
+    overruled = table["overruled"]
+    remedy = None if overruled is None else overruled["remedy"]
+    if remedy == VOID_REMEDY or (outcome["reason"] in (VOID, RULING) and not outcome["winners"]):
+        return {}
+    last = {*table["substitutes"], *([overruled.get("seat")] if overruled is not None and remedy == FORFEIT_REMEDY else [])}
+    return {seat: _LAST if seat in last else _FIRST if seat in outcome["winners"] else _SECOND for seat in table["roster"]}
+
+
+_FIRST, _SECOND, _LAST = 1, 2, 3

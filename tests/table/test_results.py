@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from table.results import RESULTS, results_of
+from table.results import RESULTS, places_of, results_of
 from table.state import BLANK
 
 WIN: dict[str, Any] = {"winners": ["red"], "reason": "last_seat", "scores": {}}
@@ -39,3 +39,25 @@ def test_what_somebody_else_has_won_or_nobody_has_is_counted_apart(
     table: Any = {**BLANK, **changes}
     assert (results_of(table, outcome, "red"), results_of(table, outcome, "blue")) == (red, blue)
     assert {*red, *blue} <= set(RESULTS)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "changes", "red", "blue"),
+    [
+        (WIN, {}, 1, 2),
+        (SHARED, {}, 1, 1),
+        (DRAW, {}, 1, 1),
+        (WIN, {"substitutes": {"red": "expert"}}, 3, 2),  # who has left comes after who has stayed
+        (WIN, {"substitutes": {"blue": "expert"}}, 1, 3),
+        (WIN, {"overruled": {"dispute": 1, "remedy": "forfeit", "seat": "red"}}, 3, 2),
+        (WIN, {"overruled": {"dispute": 1, "remedy": "forfeit", "seat": "blue"}}, 1, 3),
+        (VOID, {}, None, None),
+        ({**VOID, "reason": "ruling"}, {}, None, None),
+        ({**WIN, "reason": "ruling"}, {}, 1, 2),
+        (WIN, {"overruled": {"dispute": 1, "remedy": "void"}}, None, None),
+    ],
+)
+def test_ratings_count_places(outcome: dict[str, Any], changes: dict[str, Any], red: int | None, blue: int | None) -> None:
+    table: Any = {**BLANK, "roster": {"red": {}, "blue": {}}, **changes}
+    places = places_of(table, outcome)
+    assert (places.get("red"), places.get("blue")) == (red, blue)
