@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from hashlib import sha256
 from typing import Any
 
 from events import recall
@@ -12,11 +11,11 @@ from events.notary import server_log
 from events.notary.sidelog import Read
 from events.platform import Platform
 from evidence import notes, statements
-from games.kernel import SPECTATOR, Game
-from record.dossiers.lines import FORMAT, WHOLE, entry_line, follow_disputes, holders, line
-from record.entries import Entry, canonical, parse
+from games.kernel import SPECTATOR
+from record.dossiers.lines import WHOLE, follow_disputes, line
+from record.dossiers.writing import first_line, lines_of_entry, signed
+from record.entries import Entry, parse
 from record.positions import Position
-from record.shown import Prover, shown
 from table.state import OPEN, delay
 
 PAGE = 200  # entries to read at a time
@@ -28,14 +27,7 @@ def write(platform: Platform, position: Position, viewer: str) -> Generator[byte
     A truncated dossier has no last line, so nobody takes it for a complete one. Raises NoMatch, StoreUnavailable, before the first bytes or
     later.
     """
-    hashed, count = sha256(), 0
-    for page in _pages(platform, position, viewer):
-        chunk = b"".join(page)
-        hashed.update(chunk)
-        count += len(page)
-        yield chunk
-    signed = statements.Dossier(position.match, position.version, viewer, hashed.hexdigest())
-    yield line("end", lines=count, note=platform.signer.sign(statements.dossier_text(signed)))
+    yield from signed(_pages(platform, position, viewer), position, viewer, platform.signer.sign)
 
 
 def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list[bytes]]:
@@ -43,22 +35,8 @@ def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list
     cached = recall.cached(platform, position.match)
     game = recall.rules_of(platform, position)
     ended = position.ended
-    blind = cached.blind.hex() if ended or (viewer == WHOLE and position.table["phase"] != OPEN) else None
-    yield [
-        line(
-            "dossier",
-            dossier=FORMAT,
-            match=position.match,
-            game=position.game,
-            viewer=viewer,
-            versions=position.version,
-            at=max(platform.clock.now(), position.at),
-            name=platform.signer.name,
-            vkeys=platform.signer.vkeys(),
-            blind=blind,
-            secret=position.secret,
-        )
-    ]
+    blind = cached.blind if ended or (viewer == WHOLE and position.table["phase"] != OPEN) else None
+    yield [first_line(position, viewer, platform.clock.now(), platform.signer.name, platform.signer.vkeys(), blind)]
     prover = None if viewer == WHOLE else recall.prover(platform, position.match)
     named: set[tuple[int, str]] = set()
     disputes: list[dict[str, Any]] = []
@@ -68,7 +46,7 @@ def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list
         page: list[bytes] = []
         for raw in platform.store.log.read(position.match, version, min(PAGE, position.version - version)):
             last = parse(raw)
-            page += _of_entry(game, last, raw, viewer, prover, named)
+            page += lines_of_entry(game, last, raw, viewer, prover, named)
             follow_disputes(disputes, last.events, last.version, last.action["type"])
         if last is None or last.version == version:
             raise NoMatch(match=position.match)
@@ -80,20 +58,6 @@ def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list
     yield [line("receipt", note=platform.signer.receipt(position.match, last.version, last.digest, last.at))]
     for origin in dict.fromkeys(published.key.name for published in platform.signer.published):
         yield from _leaves(platform, position, viewer, origin)
-
-
-def _of_entry(game: Game, entry: Entry, raw: bytes, viewer: str, prover: Prover | None, named: set[tuple[int, str]]) -> Iterator[bytes]:
-    """Yield the lines of an entry: its rules if no earlier entry named them, the entry, and who has seats from then on."""
-    pair = (entry.revision, entry.rules)
-    if pair not in named:
-        named.add(pair)
-        yield line("rules", game=game.id, revision=entry.revision, rules=entry.rules)
-    if prover is None:
-        yield entry_line(raw)
-    else:
-        yield b'{"entry":%b,"line":"shown"}\n' % canonical(shown(game, entry, viewer, prover))
-    for holder in holders(entry.events, entry.version, entry.at):
-        yield line("seat", **holder)
 
 
 def _sidelog(platform: Platform, position: Position, viewer: str) -> Iterator[bytes]:

@@ -35,8 +35,8 @@ def results_of(table: Table, outcome: Mapping[str, Any], seat: str) -> tuple[str
 def places_of(table: Table, outcome: Mapping[str, Any]) -> dict[str, int]:
     """Return the place of each seat in a match that is over, as ratings count it; nothing if the match counts for none (TBL-RAT-03).
 
-    The winners are first, all others second. A seat that a substitute plays at the end, or that forfeits by a ruling, is last. A ruling after
-    the end changes that (TBL-RAT-04).
+    The winners are first, all others second. A seat that a substitute plays at the end, or that forfeits by a ruling, is last. A ruling
+    after the end changes that (TBL-RAT-04).
     """
     overruled = table["overruled"]
     remedy = None if overruled is None else overruled["remedy"]

@@ -19,7 +19,7 @@ _ELSEWHERE = {
     "hooks": full_name("workers.hooks.run"),
     "journal": full_name("workers.journal"),
 }
-_STARTING, _SEARCHING = ("serve", "demo"), ("worker", "simulate", "tune", "analyse")  # the commands that use compiled modules
+_STARTING, _SEARCHING = ("serve", "demo"), ("worker", "simulate", "arena", "tune", "analyse")  # the commands that use compiled modules
 _RUN = "./run" if full_name("") == "" else "warledger"
 _CHECKOUT = "\nTo work on Warledger"  # where the commands begin that only a checkout has
 

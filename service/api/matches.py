@@ -74,7 +74,7 @@ from table.forks import FORK
 from table.settings import DISPUTE_DAYS
 from table.state import CONTINUED, DISPUTE, ME, OFFER, ORIGIN, RULING_MADE, STRETCH, TO_THE_END, VOTE
 
-SETTINGS = ("clock", "time_out", "spectators", "dispute_days")
+SETTINGS = ("clock", "time_out", "spectators", "dispute_days", "rated")
 
 
 def create_match(service: Service, call: Call) -> Response:
@@ -270,6 +270,7 @@ _STANDING: Fields = {
     "creator": described(PLAYER_ID, "The player who created it."),
     "rematch_of": nullable(described(MATCH_ID, "The match that this is a rematch of, or null.")),
     "practice": flag("Whether its result does not count: it began from a position of another match, or a player has several seats."),
+    "rated": flag("Whether its result counts for the ratings of its players."),
     "origin": nullable(
         described(
             named("Origin", described(ORIGIN, "The position of another match that a match began from.")),
@@ -411,6 +412,7 @@ def _new_match(game: Game) -> Shape:
             "options": optional(described(own.options, "The options. Missing options have their defaults.")),
             "profile": optional(_PROFILE),
             "order": optional(order),
+            "rated": optional(always(True, "The result counts for ratings. Each seat is then for another player (TBL-RAT-01).")),
             **_HOW,
         },
         f"A new match of {game.title}.",

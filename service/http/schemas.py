@@ -271,12 +271,13 @@ class MatchBody(Schema):
     time_out = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
     spectators = fields.Raw()
     dispute_days = fields.Integer(strict=True)
+    rated = Flag(validate=validate.Equal(True))
 
     @validates_schema
     def _check_kind(self, given: dict[str, Any], **_: Any) -> None:
         """Raise ValidationError unless the fields are those of a new match or of a fork. A fork already has its game and options."""
         needed, foreign = (
-            (("fork_of", "at"), ("game", "options", "profile", "order")) if "fork_of" in given else (("game", "seats"), ("at",))
+            (("fork_of", "at"), ("game", "options", "profile", "order", "rated")) if "fork_of" in given else (("game", "seats"), ("at",))
         )
         wrong = {name: ["Missing data for required field."] for name in needed if name not in given}
         wrong |= {name: ["Unknown field."] for name in foreign if name in given}
