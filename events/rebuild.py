@@ -14,6 +14,7 @@ from events.errors import StoreUnavailable
 from events.hooks import subscriptions
 from events.notary.leaves import covered, still_wanted_at
 from events.platform import Platform
+from events.rating import count_anew
 from events.recall import folding
 from events.snapshots import EVERY, kept, pack
 from events.standings import indexes, stored
@@ -30,7 +31,7 @@ class Rebuilt(NamedTuple):
 
     `matches`, `entries`: how many it read. `strays`: how many keys and index entries without a match it removed. It could not repair the
     rest. `unreadable`: matches whose logs cannot be replayed (the audit says why). `misplaced`: keys of logs in another partition than
-    their match. `secretless`: unfinished matches without a secret.
+    their match. `secretless`: unfinished matches without a secret. `rated`: how many matches count for ratings, which are counted anew.
     """
 
     matches: int
@@ -39,6 +40,7 @@ class Rebuilt(NamedTuple):
     unreadable: tuple[str, ...] = ()
     misplaced: tuple[str, ...] = ()
     secretless: tuple[str, ...] = ()
+    rated: int = 0
 
 
 def rebuild(platform: Platform) -> Rebuilt:
@@ -65,7 +67,8 @@ def rebuild(platform: Platform) -> Rebuilt:
     strays = platform.store.projections.remove_strays(listing)
     subscriptions.rebuild(platform)
     misplaced = platform.store.log.misplaced()
-    return Rebuilt(matches, entries, strays, tuple(sorted(unreadable)), tuple(misplaced), tuple(sorted(secretless)))
+    rated = count_anew(platform, platform.clock.now())
+    return Rebuilt(matches, entries, strays, tuple(sorted(unreadable)), tuple(misplaced), tuple(sorted(secretless)), rated)
 
 
 def derive(platform: Platform, match: str) -> tuple[Derived, Position]:

@@ -59,6 +59,10 @@ MADE = "made"
 # First part of the names of the indexes of matches with disputes, for referees.
 DESK = "desk"
 
+# First parts of the names of the indexes behind the ratings of a game.
+RATED = "rated"
+AMENDED = "amended"
+
 # First parts of the names of all indexes of one player, and of those of one player and one game.
 OF_PLAYER = (
     *("player", "waiting", "invited", "acts", NEWS, CALLED, MADE, DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, SEARCHING, UNFINISHED),
@@ -177,7 +181,7 @@ def indexes(position: Position) -> dict[str, int]:
         names |= {f"{OWN}:{name}" for name in others}
         names |= {f"{OWN}:{name}:{player}" for name in others if name.startswith(OF_STATUS) for player in seated(position.table)}
     moments = dict.fromkeys([*names, *_asked(position)], position.created)
-    return moments | _news(position) | deadlines(position) | _desk(position)
+    return moments | _news(position) | deadlines(position) | _desk(position) | _rated(position)
 
 
 def _news(position: Position, since: int = 0) -> dict[str, int]:
@@ -198,6 +202,15 @@ def _told(position: Position, since: int) -> tuple[str, ...]:
     creator = position.table["creator"]
     new = [player for player, (version, _) in position.told.items() if version > since]
     return tuple(sorted(f"*{creator}" if player == ORGANISER else player for player in new))
+
+
+def _rated(position: Position) -> dict[str, int]:
+    """Return the indexes behind ratings: rated matches by when they were over, and those whose results a ruling has changed since."""
+    table, finished = position.table, position.finished
+    if not table["rated"] or finished is None or not position.ended or table["continued"] is not None:
+        return {}
+    amended = {} if table["overruled"] is None else {f"{AMENDED}:{position.game}": position.changed}
+    return {f"{RATED}:{position.game}": finished, **amended}
 
 
 def _desk(position: Position) -> dict[str, int]:

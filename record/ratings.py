@@ -82,6 +82,15 @@ class Rating(NamedTuple):
         """The upper end of the 95 % interval."""
         return round(self.mean + Z * self.sigma)
 
+    def as_json(self) -> dict[str, int]:
+        """Return the rating as answers and tables have it.
+
+        >>> Rating().as_json()
+        {'rating': 1500, 'deviation': 246, 'low': 1018, 'high': 1982, 'matches': 0, 'won': 0}
+        """
+        points = {"rating": self.points, "deviation": self.deviation, "low": self.low, "high": self.high}
+        return {**points, "matches": self.matches, "won": self.won}
+
 
 def result_of(position: Position) -> Result | None:
     """Return the result at the newest position of a match, or None if the match goes on or is not open to everybody yet.

@@ -22,7 +22,7 @@ import orjson
 from flask import Flask
 from flask.testing import FlaskClient
 
-from events import recall
+from events import rating, recall
 from events.due import ANALYSIS, HINT, KINDS
 from events.hooks import deliveries, messages, subscriptions
 from events.keeping import embedded
@@ -152,6 +152,11 @@ class _Kept:
         """The moment at which all clocks stand."""
         return self._moment.ms
 
+    def passed(self, ms: int) -> int:
+        """Let time pass, and return the moment."""
+        self._moment.ms += ms
+        return self._moment.ms
+
     def send(self, id: str, who: _Person = NOBODY, body: Any = None, query: str = "", *, keep: bool = True, **ids: Any) -> Any:
         """Ask, keep the answer if it is the first of its kind, and return its content."""
         self._moment.ms += STEP
@@ -205,7 +210,7 @@ def _play(platform: Platform, kept: _Kept) -> None:
     _catalogue(kept)
     _players(kept, admin, ada)
     _hooks(platform, kept, ada)
-    new = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}}
+    new = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}, "rated": True}
     match = kept.send("create_match", ada, new)["id"]
     kept.send("join_match", ben, {"contribution": "c0ffee"}, match=match, seat="blue")
     _work(platform)
@@ -227,6 +232,9 @@ def _play(platform: Platform, kept: _Kept) -> None:
     kept.send("act", ben, {"type": "resign"}, "seat=blue", keep=False, match=match)
     sequencing.sequence(platform)
     _over(platform, kept, match, ada)
+    while rating.count(platform, "war", kept.passed(rating.LAG_MS)):
+        pass
+    kept.send("list_ratings", query="game=war")
 
 
 def _joined(kept: _Kept, admin: _Person, name: str, role: str) -> _Person:

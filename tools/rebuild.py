@@ -24,6 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     seconds = time.perf_counter() - began
     print(f"{done.matches} matches rebuilt from {done.entries} entries in {seconds:.1f} s; {done.strays} keys of no match removed.")
+    if done.rated:
+        print(f"{done.rated} rated matches counted anew.")
     for match in done.unreadable:
         print(f"{match} cannot be replayed and was left alone. `./run audit {match}` says why.", file=sys.stderr)
     for key in done.misplaced:

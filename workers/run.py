@@ -16,7 +16,7 @@ from events.store import Store, WrongStore
 from events.telemetry import exposition, logs
 from events.timing.pulse import WORKER
 from games.kernel import Game
-from workers import jobs, sequencer
+from workers import jobs, rater, sequencer
 from workers.brake import is_ending
 from workers.holding import Holding
 from workers.listening import Life, add_option, listen
@@ -75,7 +75,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     sweep(platform)
     sweeper = Sweep(platform)
     sweeper.start()
-    growing = sequencer.begin(platform)
+    growing = [*sequencer.begin(platform), rater.begin(platform)]
     try:
         worker(platform.jobs.url, kinds, life).work(logging_level="WARNING")
     finally:

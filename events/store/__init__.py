@@ -1,8 +1,8 @@
 """Store everything in Redis. No other code sends commands to it.
 
 `log` is the only access to the streams of matches. The append script keeps `lists`, `due` and `hooks`. `projections` has everything that is
-derived from the logs. `accounts` has the players, `sidelog` the side logs of matches, `pulses` the running processes, and `server_logs` the
-Merkle log of the whole server. `removal` removes matches that never started.
+derived from the logs. `accounts` has the players, `sidelog` the side logs of matches, `pulses` the running processes, `server_logs` the
+Merkle log of the whole server, and `ratings` those of players. `removal` removes matches that never started.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
 from events.store.pulses import Pulses
+from events.store.ratings import Ratings
 from events.store.removal import Removal
 from events.store.server_logs import ServerLogs
 from events.store.sidelog import SideLog
@@ -55,6 +56,7 @@ class Store:
         self.pulses = Pulses(client)
         self.sidelog = SideLog(client, self.keys)
         self.server_logs = ServerLogs(client, self.keys)
+        self.ratings = Ratings(client)
         self._secret: bytes | None = None
 
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:

@@ -65,6 +65,10 @@ class Lists(OfMatches):
         sizes = self._client.ask_all([("ZCARD", f"{tag}:i:{index}") for index in indexes for tag in tags])
         return [sum(sizes[start : start + len(tags)]) for start in range(0, len(sizes), len(tags))]
 
+    def number(self, index: str, until: int) -> int:
+        """Return the number of matches of an index up to a moment, over all partitions."""
+        return sum(self._client.ask_all([("ZCOUNT", f"{tag}:i:{index}", "-inf", until) for tag in self._keys.tags()]))
+
     def newest(self, indexes: Sequence[str], after: Place | None, limit: int) -> list[Place]:
         """Return at most `limit` matches of several indexes after a place, newest first. No match may be in two of the indexes."""
         return self.stretch("newest", {1: indexes}, after, limit).places

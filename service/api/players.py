@@ -9,6 +9,7 @@ from events.accounts import ROLES, SCOPES, Asked
 from events.errors import NoSuchPlayer
 from games.schema import described, ids, listing, mapping, nullable, record, text
 from service.api.operations import UNGUESSABLE, Answer, Body, Call, Operation, in_json
+from service.api.ratings import RATING
 from service.api.shapes import ANY_TEXT, COUNT, KEY_ID, PLAYER_ID, TIME, named, reference
 from service.context import Service
 from service.http.addresses import address_of
@@ -76,7 +77,9 @@ def get_player(service: Service, call: Call, player: str) -> Response:
         raise NoSuchPlayer(player=player)
     about = found.player
     games = accounts.finished(service.platform, player)
-    return private(json_response({"id": about.id, "name": about.name, "created": about.created, "finished": games}))
+    ratings = service.platform.store.ratings.of_player(player, list(service.platform.games))
+    rated = {game: rating.as_json() for game, rating in ratings.items()}
+    return private(json_response({"id": about.id, "name": about.name, "created": about.created, "finished": games, "ratings": rated}))
 
 
 def change_role(service: Service, call: Call, player: str) -> Response:
@@ -141,6 +144,7 @@ PROFILE = named(
                 ),
                 "The matches that the player has finished, by game. Games without any are left out.",
             ),
+            "ratings": mapping(ANY_TEXT, RATING, "The player's ratings, by game. Games without rated matches are left out."),
         },
         "What everybody may know about a player. For a deleted player, `name` and `created` are null.",
     ),

@@ -364,6 +364,16 @@ class MatchesQuery(Schema):
     cursor = _cursor()
 
 
+class RatingsQuery(Schema):
+    """The query of the ratings of a game."""
+
+    game = Text(required=True, metadata={"description": "The game."})
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of players to return."}
+    )
+    cursor = _cursor(rf"-?[0-9]{{1,6}}\.{patterns.PLAYER}")
+
+
 class DeskQuery(Schema):
     """The query of the referees' desk."""
 

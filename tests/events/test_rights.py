@@ -226,6 +226,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "sequence": ([f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
         "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, "log.example\n0\n"]),
         "settle": ([keys.stream], [2, 9]),
+        "rate": (["{ratings}:tally"], [1, "", "[1,9,0]", "1", world.letters["P"][-17:], "[1500.0,200.0,1,0]", 1108]),
         "note_refusals": ([keys.stream], ["mark", 0, "one", "{}"]),
         "note_read": ([keys.stream], ["admin", "view:one", "note"]),
         "pulse": (["{pulse}:processes", "{pulse}:outages"], ["web", "web:1:2:3", 9, "5 boot", 0, 1, "web", 9, "web:1:2:4"]),

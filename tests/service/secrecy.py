@@ -174,8 +174,8 @@ WRITES = ("try_actions", "act", "raise_dispute", "state_side", "get_desk", "rule
 """Operations that `acts` and `written` carry out."""
 
 NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
-    "An account has nothing of a match but how many are over.": (
-        *("create_player", "get_me", "rename_me", "delete_me", "get_player", "change_role", "get_key"),
+    "An account has nothing of a match but how many are over, and how.": (
+        *("list_ratings", "create_player", "get_me", "rename_me", "delete_me", "get_player", "change_role", "get_key"),
         *("list_my_keys", "create_my_key", "get_my_key", "revoke_my_key", "rotate_my_key", "list_keys", "create_key", "revoke_key"),
     ),
     "A webhook lists what it has sent; tests/service/test_hooks.py has pairs of that.": (

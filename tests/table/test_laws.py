@@ -380,6 +380,7 @@ def _some(name: str) -> Any:
     some |= {"spectators": "all", "game": "tally", "seat": "one", "contribution": "00", "player": None}
     some |= {
         "dispute_days": 3,
+        "rated": True,
         "hours": 2,
         "at": 1,
         "dispute": 1,

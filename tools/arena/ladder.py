@@ -8,7 +8,7 @@ from typing import Any
 
 from evidence.notes import VerifierKey
 from record.ratings import Result, ratings, result_of
-from tools.arena.standings import BadFile, seen_in, shown
+from tools.arena.standings import BadFile, seen_in
 
 
 def ladder(files: Sequence[Path], game: str, keys: tuple[VerifierKey, ...] = (), until: str = "") -> dict[str, Any]:
@@ -31,7 +31,7 @@ def ladder(files: Sequence[Path], game: str, keys: tuple[VerifierKey, ...] = (),
             raise BadFile(f"No file has the rated match {until} of {game}.")
         ordered = ordered[: ends[0]]
     found = ratings(ordered)
-    rows = [{"player": player, **shown(rating)} for player, rating in found.items()]
+    rows = [{"player": player, **rating.as_json()} for player, rating in found.items()]
     last = ordered[-1] if ordered else None
     counted = {"matches": len(ordered), "match": last and last.match, "at": last and last.at}
     return {"game": game, "counted": counted, "ratings": sorted(rows, key=lambda row: (row["low"], row["player"]), reverse=True)}

@@ -126,25 +126,13 @@ def table_of(folder: Path, jobs: int = 1) -> dict[str, Any]:
         mine = [one for planned, one in seen if bot in planned.seats.values()]
         rating = found.get(bot.who, Rating())
         left = sum(bot.who in one.left for one in mine)
-        rows.append({"bot": bot.name, **shown(rating), "played": len(mine), "left": left})
+        rows.append({"bot": bot.name, **rating.as_json(), "played": len(mine), "left": left})
     return {
         "game": plan.game,
         "seats": plan.seats,
         "matches": {"played": len(seen), "planned": plan.number, "void": sum(not one.result.places for _, one in seen)},
         "counted": {"match": seen[-1][1].result.match, "number": seen[-1][0].number} if seen else None,
         "ratings": sorted(rows, key=lambda row: (-row["rating"], row["bot"])),
-    }
-
-
-def shown(rating: Rating) -> dict[str, int]:
-    """Return a rating as JSON, in whole points."""
-    return {
-        "rating": rating.points,
-        "deviation": rating.deviation,
-        "low": rating.low,
-        "high": rating.high,
-        "matches": rating.matches,
-        "won": rating.won,
     }
 
 
