@@ -110,7 +110,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit("list", "request", LONGEST_LIST, None, "actions", "Actions in one list.", fixed=True),
     Limit("entries_page", "request", LONGEST_READ, None, "entries", "Entries in one page.", fixed=True),
     Limit("frames_page", "request", LONGEST_REPLAY, None, "frames", "Frames in one page.", fixed=True),
-    Limit("matches_page", "request", LONGEST_PAGE, None, "matches", "Matches in one page.", fixed=True),
+    Limit("matches_page", "request", LONGEST_PAGE, None, "matches", "Matches, or players with ratings, in one page.", fixed=True),
 )  # fmt: skip
 
 BY_NAME: Mapping[str, Limit] = {limit.name: limit for limit in LIMITS}

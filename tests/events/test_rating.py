@@ -11,7 +11,7 @@ from events import play, rating, recall
 from events.platform import Platform
 from events.rating import LAG_MS, count
 from events.rebuild import rebuild
-from events.store.ratings import Mark
+from events.store.ratings import Mark, Rated
 from record.ratings import DEVIATION, Rating, Result, ratings, result_of
 from tests.conftest import Servers, take_seat
 
@@ -179,7 +179,8 @@ def test_a_record_that_cannot_be_read_holds_nobody_up(platform: Platform, over: 
 
 def test_pages_have_everybody_once_and_in_order_also_with_equal_ratings(platform: Platform) -> None:
     store = platform.store.ratings
-    rated = [rating.Rated(f"p{letter * 16}", Rating(1500.0 + 10 * (number // 3), DEVIATION, 1, 0)) for number, letter in enumerate("abcdefgh")]
+    means = {letter: 1500.0 + 10 * (number // 3) for number, letter in enumerate("abcdefgh")}
+    rated = [Rated(f"p{letter * 16}", Rating(mean, DEVIATION, 1, 0)) for letter, mean in means.items()]
     assert store.store(GAME, 1, None, Mark(8, 1, "m"), rated)
     found, after = [], None
     while page := store.page(GAME, 1, after, 3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_the_ratings_of_a_game_are_listed_and_shown_in_profiles(platform: Platfo
 
 def test_a_list_has_pages(platform: Platform, join: Join, anybody: Caller) -> None:
     players = [join(f"Bot {number}") for number in range(5)]
-    for winner, loser in zip(players, players[1:], strict=False):
+    for winner, loser in pairwise(players):
         won_by(winner, loser, rated=True)
     count_all(platform)
     found, query = [], "/v1/ratings?game=war&limit=2"

@@ -25,6 +25,7 @@ LONGEST_TEXT = 64  # characters of a program's name and of its version
 STARTING = 10.0  # seconds for the first line
 ENDING = 1.0  # seconds to end by itself once its match is over
 KEPT = 2000  # bytes of the standard error that are kept
+LONGEST_WAIT = 3600.0  # seconds of one call of the system; a longer wait takes several
 _CHUNK = 65_536
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -162,7 +163,7 @@ def wait(programs: Iterable[Program], until: float) -> Line | None:
                     selector.register(pipe, selectors.EVENT_READ, program)
                 if program._written:
                     selector.register(stdin, selectors.EVENT_WRITE, program)
-            ready = selector.select(left)
+            ready = selector.select(min(left, LONGEST_WAIT))
         for key, _ in ready:
             key.data._step(key.fileobj)
 
