@@ -26,6 +26,8 @@ from events.notary.signer import KeysUnfit, Signer
 from evidence.notes import Malformed, parse_vkey
 from games import GAMES
 from players import LEVELS
+from sdk.python.warledger_client import Problem, Unreachable
+from tools.arena import remote
 from tools.arena.ladder import ladder
 from tools.arena.plan import FILE, USUAL_CLOCK, BadPlan, Plan, Planned, bot_of, checked, read
 from tools.arena.playing import hello, play
@@ -41,7 +43,10 @@ class CannotPlay(Exception):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command of the arena. Return 0, 1 if a table differs from the files, or 2 if a plan or a file cannot be used."""
+    """Run a command of the arena.
+
+    Return 0, 1 if a table differs from the files or a match was not played, or 2 if a plan or a file cannot be used.
+    """
     parser = argparse.ArgumentParser(prog="./run arena", description="Let bots play each other, and rate them (docs/tournament.md).")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_play(commands.add_parser("play", help="play the matches of an arena that are missing, and write its table"))
@@ -59,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         status: int = options.run(options)
-    except (BadPlan, BadFile, CannotPlay, KeysUnfit, Malformed, OSError) as reason:
+    except (BadPlan, BadFile, CannotPlay, KeysUnfit, Malformed, Problem, Unreachable, OSError) as reason:
         print(reason, file=sys.stderr)
         return 2
     return status
@@ -112,7 +117,7 @@ def _play(options: argparse.Namespace) -> int:
         durable.write(folder / TEXT, as_text(table).encode(), 0o644)
         durable.write(folder / JSON, as_bytes(table), 0o644)
     print(as_text(table), end="")
-    return 0
+    return int(table["matches"]["played"] < table["matches"]["planned"])
 
 
 @contextmanager
@@ -134,6 +139,7 @@ def _plan(options: argparse.Namespace, signer: Signer) -> Plan:
         given["bots"] = tuple(map(bot_of, options.bot))
     try:
         plan = read(options.folder)
+        given |= {"bots": remote.with_accounts(given["bots"], plan)} if "bots" in given else {}
     except FileNotFoundError:
         return _new_plan(given, options.folder, signer)
     other = next((name for name, value in given.items() if getattr(plan, name) != value), None)
@@ -149,6 +155,8 @@ def _new_plan(given: dict[str, Any], folder: Path, signer: Signer) -> Plan:
         raise CannotPlay(f"There is no arena in {folder}. Name a game and the bots to begin one.")
     usual = {"seats": 2, "rounds": 10, "seed": secrets.token_hex(16), "options": {}, "clock": USUAL_CLOCK}
     plan = checked(Plan(**{**usual, **given, "key": signer.vkeys()[-1]}))
+    if plan.service:
+        plan = checked(remote.registered(plan, folder / KEYS))
     durable.write(folder / FILE, json.dumps(plan.as_json(), indent=1).encode() + b"\n", 0o644)
     return plan
 
@@ -180,11 +188,13 @@ def _begin() -> None:
 
 def _one(plan: Plan, folder: Path, memory: int, planned: Planned) -> str:
     """Play a match and write its files. Return how programs failed, in sentences."""
-    played = play(plan, planned, Signer(folder / KEYS), memory)
     file = file_of(folder, planned.number)
+    keys = folder / KEYS
+    played = remote.play(plan, planned, keys, memory) if plan.service else play(plan, planned, Signer(keys), memory)
     about = {"programs": played.programs, "failed": [one._asdict() for one in played.failed]}
     durable.write(file.with_suffix(".json"), json.dumps(about, indent=1).encode() + b"\n", 0o644)
-    durable.write(file, played.dossier, 0o644)
+    if played.dossier:
+        durable.write(file, played.dossier, 0o644)
     return "\n".join(f"Match {planned.number}: {one.bot} {one.sentence}." for one in played.failed)
 
 

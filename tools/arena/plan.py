@@ -42,8 +42,10 @@ class BadPlan(Exception):
 
 
 class Bot(NamedTuple):
-    """A bot. Exactly one of the others is given: a `level` of artificial players, the command line of a `program`, or the id of a `player`
-    of the service of the arena, who plays there."""
+    """A bot: a `level` of artificial players, the command line of a `program`, or a `player` of the service of the arena, who plays there.
+
+    `player` is an id. A program has one, too, if there is a service: the account with which the arena plays for it.
+    """
 
     name: str
     level: str = ""
@@ -62,8 +64,8 @@ class Bot(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the bot as the file of the plan has it."""
-        kind = {LEVEL: self.level} if self.level else {PLAYS: self.player} if self.player else {PROGRAM: list(self.program)}
-        return {"name": self.name, **kind}
+        given = {LEVEL: self.level, PROGRAM: list(self.program), PLAYS: self.player}
+        return {"name": self.name, **{kind: value for kind, value in given.items() if value}}
 
 
 class Planned(NamedTuple):
@@ -72,16 +74,11 @@ class Planned(NamedTuple):
     number: int
     seats: dict[str, Bot]
 
-    @property
-    def has_player(self) -> bool:
-        """True if a player of a service has a seat. The match is then played there."""
-        return any(bot.player for bot in self.seats.values())
-
 
 class Plan(NamedTuple):
     """The plan of an arena. `seats`: how many bots play in a match. `key`: the verifier key of the arena, which signs the dossiers.
 
-    `service`: the address of the service on which matches with players are played, and its verifier key; both "" without such bots.
+    `service`: the address of the service on which all matches are played, and its verifier key. Both are "" if they are played here.
     """
 
     game: str
@@ -202,6 +199,8 @@ def checked(plan: Plan) -> Plan:
         raise BadPlan(f"An arena has at least one round, and at most {MOST_MATCHES} matches.")
     if any(bot.player for bot in plan.bots) and not plan.service:
         raise BadPlan("A player of a service is named, but no service: give its address with --service.")
+    if plan.service and not plan.service.startswith(("http://", "https://")):
+        raise BadPlan(f"{plan.service} is not the address of a service.")
     if any(not bot.level for bot in plan.bots) and plan.clock.get("kind") == "none":
         raise BadPlan("Programs and players need a clock.")
     try:
@@ -228,6 +227,6 @@ def read(folder: Path) -> Plan:
 def _bot(found: dict[str, Any]) -> Bot:
     name, level, player = found["name"], found.get(LEVEL, ""), found.get(PLAYS, "")
     program: Sequence[str] = found.get(PROGRAM, ())
-    if [bool(level), bool(player), bool(program)].count(True) != 1 or not all(isinstance(word, str) for word in (name, level, player)):
+    if bool(level) == bool(player or program) or not all(isinstance(word, str) for word in (name, level, player)):
         raise ValueError("a bot is a level, a program or a player")
     return Bot(name, level, tuple(map(str, program)), player)

@@ -36,7 +36,10 @@ class Failed(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A match that was played: its dossier, the name and version of each program by bot, and how programs failed."""
+    """A match that was played: its dossier, the name and version of each program by bot, and how bots failed.
+
+    The dossier is empty if the match was not played to its end, because a player of a service did not come.
+    """
 
     dossier: bytes
     programs: dict[str, dict[str, str]]

@@ -67,8 +67,7 @@ def looked_at(plan: Plan, folder: Path, planned: Planned) -> Seen | None:
     file = file_of(folder, planned.number)
     if not file.exists():
         return None
-    key = plan.service_key if planned.has_player else plan.key
-    _, position, left = seen_in(file, (parse_vkey(key),))
+    _, position, left = seen_in(file, (parse_vkey(plan.service_key or plan.key),))
     wrong = _difference(plan, planned, position)
     if wrong:
         raise BadFile(f"{file} is not match {planned.number} of the plan: {wrong}.")
@@ -95,7 +94,7 @@ def _difference(plan: Plan, planned: Planned, position: Position) -> str:
         chosen = {name: position.table["clock"].get(name) for name in plan.clock}
         if chosen != plan.clock or position.table["time_out"]["policy"] != "forfeit":
             return "it has another clock"
-    if planned.has_player:
+    if plan.service:
         return ""  # the service chose its id and its dice
     if position.match != plan.match_id(planned) or position.secret != plan.secret(planned).hex() or position.table["creator"] != ORGANIZER:
         return "its dice do not follow from the seed"
