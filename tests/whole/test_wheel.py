@@ -206,6 +206,18 @@ def test_its_inner_modules_run_and_its_texts_name_its_command(place: Place) -> N
     assert (place.run("pin").returncode, place.run("--version").stdout) == (2, f"{VERSION}\n")
 
 
+def test_a_tournament_of_two_bots_is_played_in_twenty_lines_as_its_page_says(place: Place, tmp_path: Path) -> None:
+    page = (private.ROOT / "docs" / "tournament.md").read_text(encoding="utf-8")
+    script, printed = re.findall(r"^```(?:sh)?\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[:2]
+    assert len(script.splitlines()) <= 20
+    assert script.startswith("pip install warledger\n")
+    path = f"{place.site.parents[2] / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    shell = ["sh", "-eu", "-c", script.partition("\n")[2]]
+    done = subprocess.run(shell, cwd=tmp_path, env=environment(PATH=path), capture_output=True, text=True, timeout=120)
+    assert done.stdout == printed * 2, done.stderr
+    assert len(list((tmp_path / "cup/matches").glob("*.ndjson"))) == 10
+
+
 def test_a_match_is_judged_where_there_is_no_service(judge: Place, dossiers: list[Path]) -> None:
     absent = "import importlib.util as u; print([name for name in ('redis', 'flask', 'rq', 'orjson', 'httpx') if u.find_spec(name)])"
     assert judge.run("-c", absent, program="python").stdout == "[]\n"

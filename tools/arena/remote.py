@@ -63,7 +63,7 @@ def play(plan: Plan, planned: Planned, keys: Path, memory: int = 0) -> Played:
         if table.has_started():
             while table.step():
                 pass
-            return Played(organizer.fetch(f"/v1/matches/{match}/dossier")), table.about, table.failed
+            return Played(organizer.fetch(f"/v1/matches/{match}/dossier"), table.about, table.failed)
         absent = ", ".join(table.absent())
         return Played(b"", table.about, [*table.failed, Failed(absent, f"did not take a seat of {match} on {plan.service}", "")])
     finally:
