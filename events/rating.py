@@ -45,6 +45,7 @@ def count(platform: Platform, game: str, now: int, *, renew: bool = True) -> boo
         platform.store.ratings.store(game, growing, mark, mark, [], serve=True)
         return True
     if renew and not _is_true(platform, game, mark, until):
+        log.info("ratings_anew", game=game, matches=mark.matches)
         begin_anew(platform, game)
         return True
     return False
@@ -54,7 +55,6 @@ def begin_anew(platform: Platform, game: str) -> None:
     """Begin to count the rated matches of a game anew, beside the ratings that are served. Raises StoreUnavailable."""
     (generations,) = platform.store.ratings.generations([game])
     number = generations.growing + 1
-    log.info("ratings_anew", game=game, matches=generations.served.matches)
     platform.store.ratings.store(game, number, None, Mark(amended=_amended(platform, game)), [])
 
 

@@ -191,3 +191,15 @@ def test_pages_have_everybody_once_and_in_order_also_with_equal_ratings(platform
     store.store(GAME, 1, Mark(8, 1, "m"), Mark(9, 2, "m"), [moved])
     rest = store.page(GAME, 1, (found[2].rating.low, moved.player), 8)
     assert [each.player[1] for each in rest] == list("edcbaf")
+
+
+def test_nothing_of_a_hidden_match_shows_in_ratings_before_it_is_over(platform: Platform, ann: str, bob: str) -> None:
+    settings = {"rated": True, "spectators": "none"}
+    match = play.create(platform, ann, GAME, {"one": "me", "two": "open"}, {}, settings=settings).match
+    take_seat(platform, match, bob, "two")
+    play.play(platform, match, "system", [{"type": "advance"}])
+    assert platform.store.lists.sizes([f"rated:{GAME}"]) == [0]
+    play.act_at_table(platform, match, "one", {"type": "resign"})
+    assert platform.store.lists.sizes([f"rated:{GAME}"]) == [1]
+    count_all(platform)
+    assert served(platform)[1] == expected(platform, [match])
