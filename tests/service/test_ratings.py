@@ -88,6 +88,13 @@ def test_a_match_with_an_artificial_player_a_practice_match_and_a_fork_are_not_r
     assert ada.post("/v1/matches", {"fork_of": match, "at": 3, "rated": True}).status_code == 400
 
 
+def test_the_rematch_of_a_rated_match_is_rated(ada: Caller, ben: Caller) -> None:
+    match = won_by(ada, ben, rated=True)
+    assert ada.act(match, {"type": "rematch"}).status_code in (200, 201)
+    newest = ada.get("/v1/matches?player=me").json["matches"][0]
+    assert (newest["rematch_of"], newest["rated"]) == (match, True)
+
+
 def test_a_stranger_computes_the_ratings_again_from_dossiers(
     platform: Platform, join: Join, anybody: Caller, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
