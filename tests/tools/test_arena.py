@@ -102,6 +102,7 @@ def test_dice_follow_from_the_seed_and_from_who_plays_where() -> None:
         {"rounds": 10**6},
         {"options": {"nonsense": 1}},
         {"bots": (*LEVELS[:1], Bot("mine", program=("x",))), "clock": {"kind": "none"}},
+        {"bots": (*LEVELS[:1], Bot("mine", program=("x",))), "clock": {"kind": "per_action", "seconds": 1}},
         {"bots": (*LEVELS[:1], Bot("far", player="p" + "a" * 16)), "clock": {"kind": "days", "hours": 1}},
     ],
     ids=str,
@@ -109,6 +110,15 @@ def test_dice_follow_from_the_seed_and_from_who_plays_where() -> None:
 def test_a_plan_that_cannot_be_played_is_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(BadPlan):
         checked(plan(**changed))
+
+
+@pytest.mark.parametrize(
+    "changed", [{"seats": "2"}, {"arena": 2}, {"bots": [1]}, {"bots": [{"name": "x"}]}, {"key": "x"}, {"more": 1}], ids=str
+)
+def test_a_plan_of_a_stranger_is_read_with_care(copy: Path, run: Run, changed: dict[str, Any]) -> None:
+    found = json.loads((copy / "arena.json").read_bytes())
+    (copy / "arena.json").write_text(json.dumps(found | changed))
+    assert run("table", copy, status=2)
 
 
 def test_what_a_bot_is_follows_from_the_text() -> None:

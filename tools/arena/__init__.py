@@ -25,6 +25,7 @@ from events.keeping import durable
 from events.notary.signer import KeysUnfit, Signer
 from evidence.notes import Malformed, parse_vkey
 from games import GAMES
+from games.drawing import legible
 from players import LEVELS
 from sdk.python.warledger_client import Problem, Unreachable
 from tools.arena import remote
@@ -65,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         status: int = options.run(options)
     except (BadPlan, BadFile, CannotPlay, KeysUnfit, Malformed, Problem, Unreachable, OSError) as reason:
-        print(reason, file=sys.stderr)
+        print(legible(str(reason)), file=sys.stderr)
         return 2
     return status
 
@@ -112,11 +113,11 @@ def _play(options: argparse.Namespace) -> int:
         with multiprocessing.Pool(options.jobs, _begin) as pool:
             failed = list(tqdm(pool.imap_unordered(task, missing), total=len(missing), unit="match", leave=False))
         for sentence in sorted(filter(None, failed)):
-            print(sentence, file=sys.stderr)
+            print(legible(sentence), file=sys.stderr)
         table = table_of(folder, options.jobs)
         durable.write(folder / TEXT, as_text(table).encode(), 0o644)
         durable.write(folder / JSON, as_bytes(table), 0o644)
-    print(as_text(table), end="")
+    print("\n".join(map(legible, as_text(table).splitlines())))
     return int(table["matches"]["played"] < table["matches"]["planned"])
 
 
@@ -204,7 +205,7 @@ def _one(plan: Plan, folder: Path, memory: int, planned: Planned) -> str:
 def _table(options: argparse.Namespace) -> int:
     """Compute the table again and print it. Return 1 if the one in the folder has other bytes."""
     table = table_of(options.folder, options.jobs)
-    print(as_text(table), end="")
+    print("\n".join(map(legible, as_text(table).splitlines())))
     for name, content in ((JSON, as_bytes(table)), (TEXT, as_text(table).encode())):
         file = options.folder / name
         if not file.exists():
@@ -223,7 +224,7 @@ def _ladder(options: argparse.Namespace) -> int:
         return 0
     counted = found["counted"]
     print(f"{found['game']}: {counted['matches']} rated matches" + (f", up to {counted['match']}" if counted["match"] else ""))
-    print("\n".join(rows_of(found["ratings"], "player")))
+    print("\n".join(map(legible, rows_of(found["ratings"], "player"))))
     return 0
 
 

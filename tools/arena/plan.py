@@ -25,6 +25,8 @@ from players import LEVELS
 from record.entries import canonical
 from record.positions import match_id
 from table.creating import CREATE
+from table.rules import carry_out, sentence
+from table.session import NewMatch, Session
 from table.state import AI, PLAYER
 
 FILE = "arena.json"
@@ -204,9 +206,9 @@ def checked(plan: Plan) -> Plan:
     if any(not bot.level for bot in plan.bots) and plan.clock.get("kind") == "none":
         raise BadPlan("Programs and players need a clock.")
     try:
-        GAMES[plan.game].begin(list(seats.ids[: plan.seats]), plan.options)
+        carry_out(Session(GAMES[plan.game], new=NewMatch()), ORGANIZER, plan.creation(next(plan.matches())))
     except Refused as refused:
-        raise BadPlan(f"The options are not possible: {refused.code}.") from None
+        raise BadPlan(f"Its matches cannot be created. {sentence(GAMES[plan.game], refused.refusal)}") from None
     return plan
 
 
@@ -218,10 +220,16 @@ def read(folder: Path) -> Plan:
             raise BadPlan(f"{folder / FILE} has another format.")
         bots = tuple(_bot(one) for one in found.pop("bots"))
         plan = Plan(bots=bots, **found)
-        parse_vkey(plan.key)
+        if any(not isinstance(value, kind) for value, kind in zip(plan, _KINDS, strict=True)):
+            raise ValueError("a member has another type")
+        for key in filter(None, (plan.key or "none", plan.service_key)):
+            parse_vkey(key)
     except (ValueError, KeyError, TypeError, AttributeError, Malformed) as reason:
         raise BadPlan(f"{folder / FILE} is not the plan of an arena: {reason}.") from None
     return checked(plan)
+
+
+_KINDS = (str, int, int, str, tuple, dict, dict, str, str, str)
 
 
 def _bot(found: dict[str, Any]) -> Bot:
