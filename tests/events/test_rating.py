@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from events import play, rating, recall
+from events import accounts, play, rating, recall
 from events.platform import Platform
 from events.rating import LAG_MS, count
 from events.rebuild import rebuild
@@ -20,12 +20,12 @@ GAME = "tally"
 
 @pytest.fixture
 def over(platform: Platform, ann: str, bob: str) -> Callable[..., str]:
-    """Play a match of Ann and Bob that Bob wins, because Ann resigns, or the other way round. Return its id."""
+    """Play a match of Ann and Bob, or another one, that Ann resigns, or the other. Return its id."""
 
-    def played(loser: str = "one", rated: bool = True) -> str:
+    def played(loser: str = "one", rated: bool = True, other: str = bob) -> str:
         settings: dict[str, Any] = {"rated": True} if rated else {}
         match = play.create(platform, ann, GAME, {"one": "me", "two": "open"}, {}, settings=settings).match
-        take_seat(platform, match, bob, "two")
+        take_seat(platform, match, other, "two")
         play.act_at_table(platform, match, loser, {"type": "resign"})
         return match
 
@@ -84,13 +84,14 @@ def test_what_is_counted_a_match_at_a_time_is_what_is_counted_at_once(
 def test_two_who_count_at_once_count_nothing_twice(
     platform: Platform, over: Callable[..., str], another_platform: Callable[..., Platform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    matches = [over() for _ in range(3)]
+    """One is overtaken before it stores what follows from the first match. What it would store knows nothing of the others."""
+    matches = [over(), over(other=accounts.register(platform, "Cleo")[0].id), over()]
     monkeypatch.setattr(rating, "AT_ONCE", 1)
     other, store = another_platform(), platform.store.ratings.store
 
     def overtaken(*given: Any, **more: Any) -> bool:
         monkeypatch.setattr(platform.store.ratings, "store", store)
-        count(other, GAME, platform.clock.now() + LAG_MS + 1000)
+        count_all(other)
         return store(*given, **more)
 
     monkeypatch.setattr(platform.store.ratings, "store", overtaken)

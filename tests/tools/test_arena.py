@@ -18,12 +18,14 @@ from typing import Any
 import pytest
 
 from events.modules import python_environment
+from events.notary.signer import Signer
 from record.dossiers.records import lines_of
 from tests.conftest import within
 from tools import arena, private, verify
 from tools.arena.plan import BadPlan, Bot, Plan, bot_of, checked, read
-from tools.arena.playing import BadAnswer, chosen
+from tools.arena.playing import BadAnswer, chosen, play
 from tools.arena.programs import LONGEST_LINE, Program, greeted, wait
+from tools.arena.standings import file_of
 from tools.processes import lives
 
 DRAWER = f"{sys.executable} {Path(__file__).parent / 'bots' / 'drawer.py'}"
@@ -201,6 +203,17 @@ def test_a_file_that_is_not_the_match_of_the_plan_is_found(copy: Path, run: Run,
         assert "000003" in (found := run(command, copy, status=2)) or "000001" in found
 
 
+def test_dice_that_do_not_follow_from_the_seed_are_found_although_the_arena_has_signed_them(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("play", tmp_path, "--game", "war", "--bot", "random", "--bot", "novice", "--rounds", 1, "--jobs", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Plan, "secret", lambda plan, planned: bytes(32))
+        found, first = read(tmp_path), next(read(tmp_path).matches())
+        file_of(tmp_path, 1).write_bytes(play(found, first, Signer(tmp_path / "keys")).dossier)
+    assert "its dice do not follow from the seed" in run("table", tmp_path, status=2)
+
+
 def test_another_plan_needs_another_folder(copy: Path, run: Run) -> None:
     assert "another plan" in run("play", copy, "--rounds", 3, status=2)
     assert "Name a game" in run("play", copy / "new", status=2)
@@ -250,28 +263,18 @@ def test_seats_that_decide_at_once_are_asked_at_once(tmp_path: Path, run: Run) -
 
 
 def test_an_arena_that_is_killed_takes_its_programs_along_and_goes_on_later(tmp_path: Path) -> None:
-    words = ["arena", "play", str(tmp_path), "--game", "war", "--bot", "random", "--bot", f"mine={DRAWER} late", "--rounds", "1"]
+    noted = tmp_path / "deaf"
+    bots = ["--bot", "random", "--bot", f"mine={DRAWER} deaf {noted}"]
+    command = [sys.executable, "-m", "warledger", "arena", "play", str(tmp_path / "arena"), "--game", "war", *bots, "--rounds", "1"]
     environment = python_environment(os.environ)
-    with subprocess.Popen(
-        [sys.executable, "-m", "warledger", *words], cwd=private.ROOT, env=environment, stderr=subprocess.DEVNULL
-    ) as begun:
-        programs = within(60, lambda: programs_in(tmp_path))
+    with subprocess.Popen(command, cwd=private.ROOT, env=environment, stderr=subprocess.DEVNULL) as begun:
+        within(60, lambda: noted.exists() and noted.read_text())
         begun.send_signal(signal.SIGKILL)
         begun.wait()
     if sys.platform == "linux":
-        within(10, lambda: not any(map(lives, programs)))
-    assert list((tmp_path / "matches").glob("*.ndjson")) == []
-    assert read(tmp_path).number == 2
-
-
-def programs_in(folder: Path) -> list[int]:
-    """Return the processes of late programs of an arena, once one plays."""
-    found = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,command="], capture_output=True, text=True, check=True).stdout
-    lines = [line.split(None, 2) for line in found.splitlines()]
-    arena_ids = {pid for pid, _, command in lines if f"arena play {folder}" in command}
-    return [
-        int(pid) for pid, parent, command in lines if parent in arena_ids and "drawer.py late" in command and "arena play" not in command
-    ]
+        within(10, lambda: not lives(int(noted.read_text())))
+    assert list((tmp_path / "arena/matches").glob("*.ndjson")) == []
+    assert read(tmp_path / "arena").number == 2
 
 
 # ---------------------------------------------------------------- programs and answers

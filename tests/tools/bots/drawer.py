@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import time
+from pathlib import Path
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
 hello = json.loads(sys.stdin.readline())
@@ -13,6 +15,9 @@ if MODE == "mute":
     time.sleep(600)
 sys.stdout.write(json.dumps({"name": "drawer", "version": "1"}) + "\n")
 sys.stdout.flush()
+if MODE == "deaf":
+    Path(sys.argv[2]).write_text(str(os.getpid()))
+    time.sleep(600)
 dice = random.Random(hello["seed"])
 for asked, line in enumerate(sys.stdin, 1):
     question = json.loads(line)
