@@ -86,10 +86,9 @@ class Rating(NamedTuple):
         """Return the rating as answers and tables have it.
 
         >>> Rating().as_json()
-        {'rating': 1500, 'deviation': 246, 'low': 1018, 'high': 1982, 'matches': 0, 'won': 0}
+        {'rating': 1500, 'low': 1018, 'high': 1982, 'matches': 0, 'won': 0}
         """
-        points = {"rating": self.points, "deviation": self.deviation, "low": self.low, "high": self.high}
-        return {**points, "matches": self.matches, "won": self.won}
+        return {"rating": self.points, "low": self.low, "high": self.high, "matches": self.matches, "won": self.won}
 
 
 def result_of(position: Position) -> Result | None:

@@ -125,7 +125,7 @@ CREATE_MATCH = TableDeed(
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),
         "dispute_days": optional(DISPUTE_DAYS),
-        "rated": optional(always(True, "the match counts for the ratings of its players")),
+        "rated": optional(always(True, "it counts for ratings")),
         "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),
     },
     unlisted,

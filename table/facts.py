@@ -441,7 +441,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "spectators": optional(SPECTATORS),
             "dispute_days": DISPUTE_DAYS,
             "practice": optional(always(True, "the match counts for nobody's results, and a player may have several of its seats")),
-            "rated": optional(always(True, "the match counts for the ratings of its players")),
+            "rated": optional(always(True, "it counts for ratings")),
         },
     ),
     "seat_taken": (seat_taken, {"seat": state.SEAT, "player": state.PLAYER_ID, "contribution": nullable(state.GIVEN)}),

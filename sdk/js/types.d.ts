@@ -431,6 +431,8 @@ export interface CreateMatch {
   /** what spectators see of play before the match is over: all, none, or all with a delay */
   spectators?: ShownSpectators;
   dispute_days?: CreateMatchDisputeDays;
+  /** it counts for ratings */
+  rated?: true;
   /** the match of which this one is the rematch */
   rematch_of?: MatchId;
 }
@@ -1410,6 +1412,8 @@ export interface MatchCreatedEvent {
   dispute_days: CreateMatchDisputeDays;
   /** the match counts for nobody's results, and a player may have several of its seats */
   practice?: true;
+  /** it counts for ratings */
+  rated?: true;
 }
 
 /** Nobody acts, and no clock runs but that of the seat that disputes. */
@@ -2045,7 +2049,7 @@ export interface Problem {
 }
 
 /** Why the platform refuses, or another. */
-export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "was_shown" | "wrong_code" | "no_analysis" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
+export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "was_shown" | "wrong_code" | "no_analysis" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
 
 /** One kind of problem: its status, its title and its sentence. */
 export interface ProblemKind {
@@ -2085,6 +2089,8 @@ export interface Profile {
     /** How many others do not count. */
     void: number;
   } };
+  /** The ratings, by game. */
+  ratings: { [name: string]: Rating };
 }
 
 /** What you need to compute the digest of an entry from what the viewer sees (docs/auditing.md). */
@@ -2130,6 +2136,44 @@ export type QueueTrouble = "memory" | "away" | (string & {});
 
 /** The lowest and the highest number that you may choose. */
 export type Range = number[];
+
+/** A player with a rating. */
+export type RatedPlayer = Rating & {
+  /** The player. */
+  player: PlayerId;
+};
+
+/** A rating. */
+export interface Rating {
+  /** Points of Elo, at first 1500. */
+  rating: number;
+  /** The 95 % interval: from */
+  low: number;
+  /** to. */
+  high: number;
+  /** How many rated matches count. */
+  matches: number;
+  /** How many of them were won. */
+  won: number;
+}
+
+/** The ratings of a game. */
+export interface Ratings {
+  game: AnalysisWaitingGame;
+  /** All rated matches up to this one count. */
+  counted: {
+    /** How many matches are counted. */
+    matches: number;
+    /** The last of them, or null. */
+    match: MatchId | null;
+    /** When that was over. */
+    at: number | null;
+  };
+  /** By `low`, the highest first. */
+  ratings: RatedPlayer[];
+  players: PlayerNames;
+  next: DeskNext;
+}
 
 /** Reads of one kind by one reader. */
 export interface Read {
@@ -2751,6 +2795,8 @@ export type Standing = AtTable & {
   rematch_of: MatchId | null;
   /** Whether its result does not count: it began from a position of another match, or a player has several seats. */
   practice: boolean;
+  /** Whether it counts for ratings. */
+  rated: boolean;
   /** The position that it began from; null if it began with the first document of its game. */
   origin: Origin | null;
   /** The clock of each seat. */
@@ -3259,12 +3305,16 @@ export interface WarNewMatch {
   profile?: HouseProfile;
   /** Each seat of the match once, in turn order. */
   order?: WarSeat[];
+  rated?: WarNewMatchRated;
   code?: ForkCode;
   clock?: ClockRequest;
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
 }
+
+/** It counts for ratings (TBL-RAT-01). */
+export type WarNewMatchRated = true;
 
 /** who begins */
 export type WarOptionFirstSeat = "random" | WarSeat;
@@ -4248,6 +4298,7 @@ export interface WocNewMatch {
   profile?: HouseProfile;
   /** Each seat of the match once, in turn order. */
   order?: WocSeat[];
+  rated?: WarNewMatchRated;
   code?: ForkCode;
   clock?: ClockRequest;
   time_out?: TimeOutRequest;
@@ -5166,6 +5217,7 @@ export interface WowNewMatch {
   profile?: HouseProfile;
   /** Each seat of the match once, in turn order. */
   order?: WowSeat[];
+  rated?: WarNewMatchRated;
   code?: ForkCode;
   clock?: ClockRequest;
   time_out?: TimeOutRequest;

@@ -270,7 +270,7 @@ _STANDING: Fields = {
     "creator": described(PLAYER_ID, "The player who created it."),
     "rematch_of": nullable(described(MATCH_ID, "The match that this is a rematch of, or null.")),
     "practice": flag("Whether its result does not count: it began from a position of another match, or a player has several seats."),
-    "rated": flag("Whether its result counts for the ratings of its players."),
+    "rated": flag("Whether it counts for ratings."),
     "origin": nullable(
         described(
             named("Origin", described(ORIGIN, "The position of another match that a match began from.")),
@@ -412,7 +412,7 @@ def _new_match(game: Game) -> Shape:
             "options": optional(described(own.options, "The options. Missing options have their defaults.")),
             "profile": optional(_PROFILE),
             "order": optional(order),
-            "rated": optional(always(True, "The result counts for ratings. Each seat is then for another player (TBL-RAT-01).")),
+            "rated": optional(always(True, "It counts for ratings (TBL-RAT-01).")),
             **_HOW,
         },
         f"A new match of {game.title}.",

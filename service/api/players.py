@@ -144,7 +144,7 @@ PROFILE = named(
                 ),
                 "The matches that the player has finished, by game. Games without any are left out.",
             ),
-            "ratings": mapping(ANY_TEXT, RATING, "The player's ratings, by game. Games without rated matches are left out."),
+            "ratings": mapping(ANY_TEXT, RATING, "The ratings, by game."),
         },
         "What everybody may know about a player. For a deleted player, `name` and `created` are null.",
     ),

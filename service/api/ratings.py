@@ -37,17 +37,16 @@ def _place(cursor: str | None) -> tuple[int, str] | None:
     return int(score), player
 
 
-_POINTS = whole(about="Points of Elo; 1500 is the mean of new players.")
+_POINTS = whole()
 RATING = named(
     "Rating",
     record(
         {
-            "rating": described(_POINTS, "The rating, in points of Elo. It begins at 1500."),
-            "deviation": whole(0, about="How sure it is: the standard deviation."),
-            "low": described(_POINTS, "The lower end of the 95 % interval."),
-            "high": described(_POINTS, "The upper end of the 95 % interval."),
+            "rating": described(_POINTS, "Points of Elo, at first 1500."),
+            "low": described(_POINTS, "The 95 % interval: from"),
+            "high": described(_POINTS, "to."),
             "matches": described(COUNT, "How many rated matches count."),
-            "won": described(COUNT, "How many of them the player won, alone or with others, but not all."),
+            "won": described(COUNT, "How many of them were won."),
         },
         "A rating.",
     ),
@@ -60,13 +59,13 @@ RATINGS = named(
             "game": GAME_ID,
             "counted": record(
                 {
-                    "matches": described(COUNT, "How many rated matches are counted, also void ones."),
-                    "match": nullable(described(MATCH_ID, "The last match that is counted, or null.")),
-                    "at": nullable(described(TIME, "When it was over, in milliseconds since 1970.")),
+                    "matches": described(COUNT, "How many matches are counted."),
+                    "match": nullable(described(MATCH_ID, "The last of them, or null.")),
+                    "at": nullable(described(TIME, "When that was over.")),
                 },
-                "What the ratings count: all rated matches of the game up to this one, by when they were over, then by id.",
+                "All rated matches up to this one count.",
             ),
-            "ratings": listing(RATED, about="Players, the highest lower end first."),
+            "ratings": listing(RATED, about="By `low`, the highest first."),
             "players": PLAYERS,
             "next": NEXT,
         },
@@ -78,8 +77,7 @@ OPERATIONS = (
     Operation(
         "list_ratings", "GET", "/v1/ratings", "players", "Get the ratings of a game", list_ratings,
         {200: in_json("Players with their ratings. Continue with `next`.", RATINGS)},
-        "They follow from the records of rated matches alone: `warledger arena ladder` computes the same from their dossiers "
-        "(docs/tournament.md). A match counts about a minute after it was over. The name of a deleted player is null.",
+        "They follow from records alone (docs/tournament.md). A match counts a minute after it was over.",
         key="optional", query=RatingsQuery(),
     ),
 )  # fmt: skip

@@ -358,9 +358,7 @@ class MatchesQuery(Schema):
     practice = Switch(
         metadata={"description": "`true`: only practice matches. `false`: only other matches."},
     )
-    limit = Whole(
-        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
-    )
+    limit = Whole(load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number to return."})
     cursor = _cursor()
 
 
@@ -368,9 +366,7 @@ class RatingsQuery(Schema):
     """The query of the ratings of a game."""
 
     game = Text(required=True, metadata={"description": "The game."})
-    limit = Whole(
-        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of players to return."}
-    )
+    limit = Whole(load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number to return."})
     cursor = _cursor(rf"-?[0-9]{{1,6}}\.{patterns.PLAYER}")
 
 

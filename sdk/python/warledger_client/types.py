@@ -398,6 +398,7 @@ class CreateMatch(TypedDict):
     time_out: NotRequired[ShownTimeOutRequest]
     spectators: NotRequired[ShownSpectators]
     dispute_days: NotRequired[CreateMatchDisputeDays]
+    rated: NotRequired[Literal[True]]
     rematch_of: NotRequired[MatchId]
 
 
@@ -1435,6 +1436,7 @@ class Match(TypedDict):
     creator: PlayerId
     rematch_of: MatchId | None
     practice: bool
+    rated: bool
     origin: Origin | None
     clock: Clock
     time_out: TimeOutSettings | None
@@ -1506,6 +1508,7 @@ class MatchCreatedEvent(TypedDict):
     spectators: NotRequired[ShownSpectators]
     dispute_days: CreateMatchDisputeDays
     practice: NotRequired[Literal[True]]
+    rated: NotRequired[Literal[True]]
 
 
 class MatchFrozenEvent(TypedDict):
@@ -2306,7 +2309,7 @@ class Problem(TypedDict):
     place: NotRequired[int]
 
 
-ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "was_shown", "wrong_code", "no_analysis", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
+ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "was_shown", "wrong_code", "no_analysis", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
 """Why the platform refuses, or another."""
 
 
@@ -2340,6 +2343,7 @@ class Profile(TypedDict):
     name: str | None
     created: int | None
     finished: dict[str, ProfileFinished]
+    ratings: dict[str, Rating]
 
 
 class Proof(TypedDict):
@@ -2377,6 +2381,45 @@ QueueTrouble: TypeAlias = 'Literal["memory", "away"] | str'
 
 Range: TypeAlias = "list[int]"
 """The lowest and the highest number that you may choose."""
+
+
+class RatedPlayer(TypedDict):
+    """A player with a rating."""
+
+    rating: int
+    low: int
+    high: int
+    matches: int
+    won: int
+    player: PlayerId
+
+
+class Rating(TypedDict):
+    """A rating."""
+
+    rating: int
+    low: int
+    high: int
+    matches: int
+    won: int
+
+
+class RatingsCounted(TypedDict):
+    """All rated matches up to this one count."""
+
+    matches: int
+    match: MatchId | None
+    at: int | None
+
+
+class Ratings(TypedDict):
+    """The ratings of a game."""
+
+    game: AnalysisWaitingGame
+    counted: RatingsCounted
+    ratings: list[RatedPlayer]
+    players: PlayerNames
+    next: DeskNext
 
 
 class Read(TypedDict):
@@ -3005,6 +3048,7 @@ class Standing(TypedDict):
     creator: PlayerId
     rematch_of: MatchId | None
     practice: bool
+    rated: bool
     origin: Origin | None
     clock: Clock
     time_out: TimeOutSettings | None
@@ -3619,12 +3663,16 @@ class WarNewMatch(TypedDict):
     options: NotRequired[WarOptions]
     profile: NotRequired[HouseProfile]
     order: NotRequired[list[WarSeat]]
+    rated: NotRequired[WarNewMatchRated]
     code: NotRequired[ForkCode]
     clock: NotRequired[ClockRequest]
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
 
+
+WarNewMatchRated: TypeAlias = Literal[True]
+"""It counts for ratings (TBL-RAT-01)."""
 
 WarOptionFirstSeat: TypeAlias = 'Literal["random"] | WarSeat'
 """who begins"""
@@ -4759,6 +4807,7 @@ class WocNewMatch(TypedDict):
     options: NotRequired[WocOptions]
     profile: NotRequired[HouseProfile]
     order: NotRequired[list[WocSeat]]
+    rated: NotRequired[WarNewMatchRated]
     code: NotRequired[ForkCode]
     clock: NotRequired[ClockRequest]
     time_out: NotRequired[TimeOutRequest]
@@ -5796,6 +5845,7 @@ class WowNewMatch(TypedDict):
     options: NotRequired[WowOptions]
     profile: NotRequired[HouseProfile]
     order: NotRequired[list[WowSeat]]
+    rated: NotRequired[WarNewMatchRated]
     code: NotRequired[ForkCode]
     clock: NotRequired[ClockRequest]
     time_out: NotRequired[TimeOutRequest]
