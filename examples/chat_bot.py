@@ -99,13 +99,16 @@ async def follow(room: Room, match: AsyncMatch) -> None:
 
 async def follow_player(room: Room, client: AsyncClient) -> None:
     """Tell a room of the turns of a player in all matches, and of their ends."""
-    told: set[tuple[str, int]] = set()
+    told: set[tuple[str, int, int]] = set()
     async for news in client.news():
-        known = (news.data.get("match", ""), news.data.get("version", 0))
-        if news.kind in ("turn", "over") and known not in told:  # an event may come twice
-            told.add(known)
-            match = client.match(news.data["match"])
-            await tell(room, match, await match.standing(), [news.data["seat"]] if news.kind == "turn" else [])
+        if news.kind not in ("turn", "over"):
+            continue
+        notice = news.data
+        identity = (notice["match"], notice["version"], notice["index"])
+        if identity not in told:  # some come twice
+            told.add(identity)
+            match = client.match(notice["match"])
+            await tell(room, match, await match.standing(), [notice["seat"]] if notice["type"] == "turn" else [])
 
 
 async def main() -> None:

@@ -269,13 +269,15 @@ def test_what_happens_in_all_matches_comes_on_one_stream(place: private.Place) -
     client.register("Ada")
     match = client.create("war", SEATS["war"])
     next(match.turns())
-    kinds = []
     for news in client.news():
-        kinds.append(news.kind)
         if news.kind == "turn":
+            assert news.data["type"] == "turn"
             assert (news.data["match"], news.data["seat"]) == (match.id, "red")
             break
-    assert kinds[-1] == "turn"
+    again = client.news(created=True)
+    while (news := next(again)).kind != "ready":
+        assert news.data["match"] == match.id
+    assert news.id
 
 
 def test_the_games_of_a_server_are_described(place: private.Place) -> None:

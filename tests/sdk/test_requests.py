@@ -152,7 +152,7 @@ def test_a_stream_that_was_quiet_for_longer_than_the_patience_is_opened_again(pa
         kind = {"Content-Type": "text/event-stream"}
         if len(opened) < 3:
             return httpx.Response(200, headers=kind, stream=Quiet(clock))
-        return httpx.Response(200, headers=kind, content=b'event: turn\nid: 7\ndata: {"seat": "red"}\n\n')
+        return httpx.Response(200, headers=kind, content=b'retry: 3000\n\nevent: turn\nid: 7\ndata: {"seat": "red"}\n\n')
 
     news = next(canned(answer).news(after="5"))
     assert (news.kind, news.id, news.data) == ("turn", "7", {"seat": "red"})

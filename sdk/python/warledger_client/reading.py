@@ -13,11 +13,14 @@ C = TypeVar("C", bound=Mapping[str, object])
 
 
 class News(NamedTuple):
-    """An event of a player's stream: its kind, such as `turn`, its id, from which a stream resumes, and its data."""
+    """An event of a player's stream: its kind, such as `turn`, its id, from which a stream resumes, and its data.
+
+    The event `ready` says that all that waited has come. It has no data: `{}`.
+    """
 
     kind: str
     id: str
-    data: dict[str, Any]
+    data: types.Notice
 
 
 def in_the_game(choices: Sequence[C]) -> list[C]:

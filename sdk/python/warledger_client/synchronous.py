@@ -96,12 +96,14 @@ class Client:
         found: types.Rule = self.get(f"/v1/games/{game}/rules/{rule}")
         return found
 
-    def news(self, after: str | None = None) -> Iterator[News]:
+    def news(self, after: str | None = None, *, created: bool = False) -> Iterator[News]:
         """Yield what happens in all matches of the player, without end. `after`: the id of an event, to resume from there.
 
-        Connections that are cut are opened again where they ended. An event may come twice; none is lost.
+        `created`: what happens in all matches that the player has created, as their organiser. Connections that are cut are opened again
+        where they ended. An event may come twice; none is lost. `match`, `version`, `index` and `type` of its data name it.
         """
-        for event in self.events("/v1/players/me/stream", None, {"Last-Event-ID": after} if after else {}):
+        query = {"created": "true"} if created else None
+        for event in self.events("/v1/players/me/stream", query, {"Last-Event-ID": after} if after else {}):
             yield News(event.event, event.id, parsed(event.data or "{}"))
 
     # Matches
@@ -222,10 +224,11 @@ class Client:
                     else:
                         there = True
                         for event in EventSource(answer).iter_sse():
-                            patience.progress()
                             if event.id:
                                 sent["Last-Event-ID"] = event.id
-                            yield event
+                            if event.data:  # else it is no event, such as `retry` alone
+                                patience.progress()
+                                yield event
                         patience.connected()
                         pause = self._pause(patience, EOFError("the stream ended"))
             except (httpx.TransportError, httpx.InvalidURL, SSEError) as reason:
