@@ -16,7 +16,7 @@ NONE = "none"
 OPEN = ("/v1/", "/log/", "/static/", "/sdk/", "/.well-known/", "/openapi.", "/asyncapi.", "/oembed")
 """What the paths of open answers begin with."""
 
-ON_ANY_ANSWER = ("Allow", "Content-Disposition", "Deprecation", "Sunset", "X-Request-Id")
+ON_ANY_ANSWER = ("Allow", "Content-Disposition", "Deprecation", "Preference-Applied", "Sunset", "X-Request-Id")
 """Headers that answers of any kind may have. The description does not repeat them at each operation."""
 
 OF_ANY_REQUEST = ("Authorization", "Content-Type", "X-Request-Id")

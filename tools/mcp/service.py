@@ -80,9 +80,9 @@ class Service:
 
         `at`: the version at which the match has to be.
         """
-        return json.loads((await self.ask("POST", path, body, at)).content)
+        return json.loads((await self.send("POST", path, body, at)).content)
 
-    async def ask(self, method: str, path: str, body: Any = None, at: int | None = None, **query: Any) -> httpx.Response:
+    async def send(self, method: str, path: str, body: Any = None, at: int | None = None, **query: Any) -> httpx.Response:
         """Return an answer with its status and headers. Raises ToolError."""
         headers = {"Idempotency-Key": uuid.uuid4().hex} if method == "POST" else {}
         if at is not None:
