@@ -21,6 +21,9 @@ ERRORS: Mapping[str, Kind] = {
     "no_such_version": Kind(404, "No such version", "The match has the versions 1 to {last}. There is no version {version}."),
     "no_such_delivery": Kind(404, "No such delivery", "The hook has no delivery with this id among its newest ones."),
     "no_such_hook": Kind(404, "No such hook", "You have no hook with this id."),
+    "no_bulk_file": Kind(
+        404, "No such file", "There is no such part of a bulk file of {game} and {month}. `GET /v1/bulk` lists the files."
+    ),
     "not_in_log": Kind(404, "Not in the log", "The log does not have this: {reason}."),
     "still_seated": Kind(
         409, "Still seated", "You have seats in more than {limit} matches that have not started; {limit} of them were left. Ask again."
@@ -197,6 +200,10 @@ class Stale(PlatformError, code="stale"):
 
 class Reused(PlatformError, code="request_reused"):
     """The id of a request was used before for another request."""
+
+
+class NoBulk(PlatformError, code="no_bulk_file"):
+    """There is no bulk file of that game and month, or no such part of it."""
 
 
 class BadCursor(PlatformError, code="bad_query"):

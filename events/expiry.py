@@ -9,6 +9,7 @@ from events.keeping import losses
 from events.platform import Platform
 from events.recall import position
 from events.standings import indexes
+from events.store.projections import UPDATED
 from table.data import CLOSED_MS, OPEN_MS
 
 
@@ -21,7 +22,8 @@ def remove(platform: Platform, match: str) -> bool:
     places = [work.member for work in owed(now)]
     with contextlib.suppress(OSError):  # on a full disk nothing is removed either
         losses.note_removal(platform.settings.data, match)
-    removed = platform.store.removal.remove(match, now.version, indexes(now), places, OPEN_MS, CLOSED_MS)
+    names = {*indexes(now), f"{UPDATED}:{now.table['creator']}"}
+    removed = platform.store.removal.remove(match, now.version, names, places, OPEN_MS, CLOSED_MS)
     if removed:
         platform.cache.drop(match)
     return removed

@@ -6,6 +6,7 @@ its order.
 
 from __future__ import annotations
 
+import string
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +25,10 @@ from record.entries import Unreadable, parse
 LONGEST_PAGE = 200
 
 _KEPT = 1024  # rows
-_INDEXES = {"to_act": "acts", "invited": "invited", "player": "player"}  # by filter, the first part of the names of its indexes
+# By filter, the first part of the names of its indexes. Nobody else fills the list of a creator, so it is read before that of a tag.
+_INDEXES = {"to_act": "acts", "invited": "invited", "player": "player", "creator": "creator", "tag": "tag"}
+_BASE = 36
+_DIGITS = string.digits + string.ascii_lowercase
 
 
 class Asker(NamedTuple):
@@ -95,10 +99,10 @@ def matches(
     """Return a page of the matches that pass every filter, newest first. Raises BadCursor, StoreUnavailable.
 
     The filters are `status`, `game`, `player` (who has a seat), `invited` (a player for whom an open seat is kept), `to_act` (a player who
-    must act now) and `practice` (`true` or `false`: they begin from a position of another match). `by_deadline`: only matches in which the
-    asker must act, by the earliest deadline; matches without a deadline come last. `desk`: the matches with disputes, for referees:
-    `waiting` for a ruling, by the time when it is due, or `all`. One request examines a bounded part of a long list, in two round trips. So
-    a page may be short, even empty, and still have a cursor.
+    must act now), `creator`, `tag` and `practice` (`true` or `false`: they begin from a position of another match). `by_deadline`: only
+    matches in which the asker must act, by the earliest deadline; matches without a deadline come last. `desk`: the matches with disputes,
+    for referees: `waiting` for a ruling, by the time when it is due, or `all`. One request examines a bounded part of a long list, in two
+    round trips. So a page may be short, even empty, and still have a cursor.
     """
     limit, place, lists = min(limit, LONGEST_PAGE), _parse(cursor), platform.store.lists
     order = f"{DESK}:{desk}" if desk is not None else f"{DEADLINE}:{asker.player}" if by_deadline else None
@@ -108,6 +112,55 @@ def matches(
     passing = [one for one in found if _passes(one[0], filters)]
     following = None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}"
     return Page([standing for standing, _ in passing], [mark for _, mark in passing], following)
+
+
+class Updates(NamedTuple):
+    """Matches of a creator in the order in which they last changed. `mark`: after all of them. `more`: others follow at once."""
+
+    standings: list[Standing]
+    marks: list[str]
+    mark: str
+    more: bool
+
+
+def updates(platform: Platform, creator: str, since: str, filters: Mapping[str, str], limit: int, asker: Asker) -> Updates:
+    """Return the matches that a player has created and that have changed since a moment (ms since 1970) or a mark, the earliest first.
+
+    `filters`: as for `matches`. The list is written by the appends themselves, so no match comes before a mark after the mark was given.
+    Raises BadCursor, StoreUnavailable.
+    """
+    limit, lists = min(limit, LONGEST_PAGE), platform.store.lists
+    after = _places_of(since, platform.settings.partitions)
+    found = lists.updates(creator, after, limit)
+    merged = sorted((moment, match, number) for number, places in enumerate(found) for match, moment in places)
+    taken = merged[:limit]
+    for moment, _, number in taken:
+        after[number] = moment
+    passing = [one for one in _with_news(lists.with_entries([match for _, match, _ in taken]), asker) if _passes(one[0], filters)]
+    more = len(merged) > limit or any(len(places) == limit for places in found)
+    return Updates([standing for standing, _ in passing], [mark for _, mark in passing], _mark_of(after), more)
+
+
+def _mark_of(places: Sequence[int]) -> str:
+    """Return a mark: the least moment of all partitions, then by how much that of each is later, in base 36; "" for 0."""
+    least = max(0, min(places))
+    return ".".join([str(least), *[_in_base_36(max(0, place - least)) for place in places]])
+
+
+def _in_base_36(number: int) -> str:
+    text = ""
+    while number:
+        number, digit = divmod(number, _BASE)
+        text = _DIGITS[digit] + text
+    return text
+
+
+def _places_of(since: str, partitions: int) -> list[int]:
+    """Return the moment of each partition from a mark, or a moment for all. Raises BadCursor."""
+    least, *later = since.split(".")
+    if len(later) not in (0, partitions):
+        raise BadCursor(since)
+    return [int(least) + int(one or "0", _BASE) for one in later] or [int(least) - 1] * partitions
 
 
 def _with_news(found: Iterable[tuple[bytes, bytes]], asker: Asker) -> Iterator[tuple[Standing, str]]:
@@ -189,6 +242,8 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
     elif name == "to_act":
         away = standing["substitutes"]
         yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}) and actor not in away)
+    elif name == "tag":
+        yield from standing["tags"]
     elif name == "practice":
         yield "true" if standing["practice"] else "false"
     else:

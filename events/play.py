@@ -408,6 +408,11 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
     return first
 
 
+def were_created(platform: Platform, player: str, requests: Sequence[str]) -> list[bool]:
+    """Return for each of these requests of a player whether it created a match, in one round trip. Raises StoreUnavailable."""
+    return [version > 0 for version, _ in platform.store.log.newest([id_for(player, request) for request in requests])]
+
+
 def was_created(platform: Platform, player: str, request: str) -> bool:
     """Return True if this request of a player created a match. Raises StoreUnavailable."""
     return platform.store.log.head(id_for(player, request)) > 0

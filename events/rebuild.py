@@ -1,4 +1,5 @@
-"""Rebuild projections: replace everything that is derived from the logs by a new derivation. The result is the same byte for byte.
+"""Rebuild projections: replace everything that is derived from the logs by a new derivation. The result is the same byte for byte,
+but for the places in lists of updates: the store gives a new one to a match that has lost its place.
 
 A rebuild may run while matches are played. It corrects each match in one atomic step.
 """
@@ -102,7 +103,8 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
     assert position is not None
     due = {work.member: work.due for work in owed(position)}
     lists, leaf = indexes(position), still_wanted_at(position, uncovered, logged)
-    return Derived(position.version, canonical(stored(position)), requests, snapshots, lists, due, leaf), position
+    creator = position.table["creator"]
+    return Derived(position.version, canonical(stored(position)), creator, requests, snapshots, lists, due, leaf), position
 
 
 def _fold(platform: Platform, position: Position | None, stretch: list[Entry], requests: dict[str, str]) -> Position:

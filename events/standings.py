@@ -65,7 +65,23 @@ AMENDED = "amended"
 
 # First parts of the names of all indexes of one player, and of those of one player and one game.
 OF_PLAYER = (
-    *("player", "waiting", "invited", "acts", NEWS, CALLED, MADE, DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, SEARCHING, UNFINISHED),
+    *(
+        "creator",
+        "player",
+        "waiting",
+        "invited",
+        "acts",
+        NEWS,
+        CALLED,
+        MADE,
+        DEADLINE,
+        ASKED,
+        OFFERED,
+        OPEN,
+        AI_ONLY,
+        SEARCHING,
+        UNFINISHED,
+    ),
     *(SHORT, FORKED, DISPUTING),
     *(f"{OWN}:{kind}" for kind in ("player", "acts")),
 )
@@ -83,6 +99,8 @@ def standing(position: Position) -> Standing:
         "rematch_of": table["rematch_of"],
         "practice": table["practice"],
         "rated": table["rated"],
+        "name": table["name"],
+        "tags": table["tags"],
         "origin": table["origin"],
         "clock": table["clock"],
         "time_out": table["time_out"] or None,
@@ -233,6 +251,8 @@ def _names(position: Position) -> set[str]:
         f"status:{position.status}",
         f"game:{position.game}",
         f"game:{position.game}:{position.status}",
+        f"creator:{position.table['creator']}",
+        *(f"tag:{tag}" for tag in position.table["tags"]),
         *(["practice:true"] if position.table["practice"] else []),
         *(f"player:{occupant['player']}" for occupant in roster.values() if "player" in occupant),
         *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
@@ -291,9 +311,27 @@ def changes(before: Position | None, after: Position, works: Iterable[Owed], lea
 
     `leaf`: as in `Changes`.
     """
+    creator = after.table["creator"]
+    seen = before is None or after.begun is None or _seen_by(before, creator) != _seen_by(after, creator)
+    return _changes(before, after, works, leaf, creator if seen else "")
+
+
+def _seen_by(position: Position, player: str) -> tuple[Any, ...]:
+    """Return what changes whenever the standing changes that a player sees. Without a seat, a player sees of a match that is hidden from
+    spectators what lists show to all, and a seat that is offered to this player. Referees may see more, but do not count here."""
+    if position.begun is None or position.seats_of(player):
+        return (position.version,)
+    offered = [seat for seat, other in position.table["handovers"].items() if other == player]
+    return (position.begun["version"], [(seat, position.table["offered"].get(seat)) for seat in offered])
+
+
+def _changes(before: Position | None, after: Position, works: Iterable[Owed], leaf: int | None, updated: str) -> Changes:
+    """Return the changes. `leaf` and `updated`: as in `Changes`."""
     due: dict[str, int | None] = {work.member: work.due for work in works}
     if before is None:
-        return Changes(due=due, leaf=leaf, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=_told(after, 0))
+        return Changes(
+            due=due, leaf=leaf, updated=updated, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=_told(after, 0)
+        )
     news: dict[str, int] = {}
     tell: tuple[str, ...] = ()
     if after.told is not before.told:
@@ -301,11 +339,18 @@ def changes(before: Position | None, after: Position, works: Iterable[Owed], lea
     table_changed = not only_clocks_differ(before.table, after.table)
     if not table_changed and all(before.document[name] == after.document[name] for name in _LISTED):
         if before.table is after.table:
-            return Changes(due=due, leaf=leaf, indexes=news, tell=tell)
-        return Changes(due=due, leaf=leaf, standing=canonical(stored(after)), indexes=deadlines(after) | news, tell=tell)
+            return Changes(due=due, leaf=leaf, updated=updated, indexes=news, tell=tell)
+        return Changes(due=due, leaf=leaf, updated=updated, standing=canonical(stored(after)), indexes=deadlines(after) | news, tell=tell)
     due = {**dict.fromkeys(work.member for work in owed(before)), **due}
     names = indexes if table_changed or before.begun is not None or before.status != after.status else _of_turn
-    return Changes(due=due, leaf=leaf, standing=canonical(stored(after)), indexes=_moves(names(before), names(after)) | news, tell=tell)
+    return Changes(
+        due=due,
+        leaf=leaf,
+        updated=updated,
+        standing=canonical(stored(after)),
+        indexes=_moves(names(before), names(after)) | news,
+        tell=tell,
+    )
 
 
 _LISTED = ("to_act", "phase", "round", "active", "outcome", "seats")

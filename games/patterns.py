@@ -23,6 +23,8 @@ DIGEST = "[0-9a-f]{64}"
 CONTENT_HASH = "[0-9a-f]{32}"
 CONTRIBUTION = "([0-9a-f]{2}){1,64}"
 JOIN_CODE = "[a-z2-7]{16}"
+TAG = "[a-z0-9][a-z0-9._-]{0,39}"
+MONTH = "[0-9]{4}-(?:0[1-9]|1[0-2])"
 
 
 def anchored(pattern: str) -> str:

@@ -525,7 +525,7 @@ def _origin(first: Entry) -> Origin | None:
         **BLANK,
         **{
             name: created[name]
-            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice", "rated")
+            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice", "rated", "name", "tags")
             if name in created
         },
     }

@@ -10,6 +10,7 @@ from typing import Any
 
 from games.kernel import RESTORED, Action, Refusal, no, only
 from games.schema import described
+from table.labels import chosen_labels
 from table.progress import is_over
 from table.session import BY_SYSTEM, Session, TableDeed, unlisted
 from table.settings import ALL, NONE
@@ -27,7 +28,8 @@ def continue_match_refusal(session: Session, system: str, action: Action) -> Ref
 def continue_match(session: Session, system: str, action: Action) -> None:
     """Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players.
 
-    The dice and the clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02).
+    The dice and the clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew
+    (TBL-DIS-13, TBL-CRE-02, TBL-LBL-02).
     """
     origin = session.new.origin
     assert origin is not None, "whoever lets a match go on knows where it begins"
@@ -39,6 +41,7 @@ def continue_match(session: Session, system: str, action: Action) -> None:
     if table["spectators"] != ALL:
         given["spectators"] = table["spectators"]
     given |= {name: True for name in ("practice", "rated") if table[name]}
+    given |= chosen_labels(table)
     session.emit(
         "match_created",
         game=session.game.id,

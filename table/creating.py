@@ -6,6 +6,8 @@ from typing import Any
 
 from games.kernel import Action, Refusal, Refused, no
 from games.schema import Shape, always, described, listing, mapping, optional, text
+from table.labels import GIVEN as LABELS_GIVEN
+from table.labels import chosen_labels
 from table.session import Session, TableDeed, unlisted
 from table.settings import CLOCK_GIVEN, DISPUTE_DAYS, SPECTATORS_GIVEN, TIME_OUT_GIVEN, chosen_settings, settings_refusal, usual_clock
 from table.state import AI, FREE, GAME, MATCH_ID, ME, NEW, SEAT, invited_player, occupant, open_seats
@@ -80,10 +82,11 @@ def create_match(session: Session, player: str, action: Action) -> None:
 
 
 def announce(session: Session, player: str, action: Action, **more: Any) -> None:
-    """Publish the roster, the invitations, the commitment, the lock, the time to start and the settings of a new match, and `more`.
+    """Publish the roster, the invitations, the commitment, the lock, the time to start, the settings and the labels of a new match, and
+    `more`.
 
     It is practice if a player was named for several seats (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01,
-    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-RAT-01).
+    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-RAT-01, TBL-LBL-01).
     """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
@@ -91,7 +94,7 @@ def announce(session: Session, player: str, action: Action, **more: Any) -> None
     named = _named(player, action)
     more |= {"practice": True if len(named) > len(set(named)) or "origin" in more else None, "rated": action.get("rated")}
     given = {name: value for name, value in more.items() if value is not None}
-    given |= chosen_settings(action, usual_clock(_people(player, action)))
+    given |= chosen_settings(action, usual_clock(_people(player, action))) | chosen_labels(action)
     session.emit("match_created", game=session.game.id, creator=player, commitment=session.new.commitment, roster=roster, **given)
 
 
@@ -126,6 +129,7 @@ CREATE_MATCH = TableDeed(
         "spectators": optional(SPECTATORS_GIVEN),
         "dispute_days": optional(DISPUTE_DAYS),
         "rated": optional(always(True, "it counts for ratings")),
+        **LABELS_GIVEN,
         "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),
     },
     unlisted,

@@ -21,6 +21,8 @@ def _bounds(row: Mapping[str, int]) -> Bounds:
     return row["least"], row["most"]
 
 
+LONGEST_MATCH_NAME: int = _DATA["labels"]["name"]
+MOST_TAGS: int = _DATA["labels"]["tags"]
 MOST_BYTES: int = _DATA["contribution_bytes"]["most"]
 MOST_DEPARTURES: int = _DATA["departures"]["most"]
 OPEN_MS: int = _DATA["unstarted_days"]["open"] * DAY_MS

@@ -171,6 +171,8 @@ class Table(TypedDict):
     dispute_days: int
     practice: bool
     rated: bool
+    name: str | None
+    tags: list[str]
     departures: dict[str, int]
     contributions: dict[str, str]
     clocks: Clocks

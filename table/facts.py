@@ -11,6 +11,7 @@ from games.schema import Fields, always, described, ids, nullable, optional, rec
 from table import state
 from table.clocks import at_start, shifted
 from table.document import Table
+from table.labels import GIVEN as LABELS_GIVEN
 from table.settings import CLOCK, DISPUTE_DAYS, SPECTATORS, TIME_OUT
 
 
@@ -32,6 +33,8 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["dispute_days"] = event["dispute_days"]
     table["practice"] = event.get("practice", False)
     table["rated"] = event.get("rated", False)
+    table["name"] = event.get("name")
+    table["tags"] = list(event.get("tags", ()))
     table["departures"] = {}
     table["contributions"] = {}
     table["clocks"] = {"returned": 0, "seats": {}}
@@ -442,6 +445,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "dispute_days": DISPUTE_DAYS,
             "practice": optional(always(True, "the match counts for nobody's results, and a player may have several of its seats")),
             "rated": optional(always(True, "it counts for ratings")),
+            **LABELS_GIVEN,
         },
     ),
     "seat_taken": (seat_taken, {"seat": state.SEAT, "player": state.PLAYER_ID, "contribution": nullable(state.GIVEN)}),

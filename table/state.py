@@ -40,6 +40,8 @@ from table.data import (
     USUAL_WAIT_DAYS,
 )
 from table.document import Occupant, Table
+from table.labels import HELD as LABELS
+from table.labels import matching
 from table.settings import ALL, CLOCK, DECISIONS, DISPUTE_DAYS, NONE, SPECTATORS, TIME_OUT
 
 NEW = "new"
@@ -79,18 +81,6 @@ ME = "me"
 FREE = "open"
 AI = "ai:"
 PLAYER = "player:"
-
-
-def matching(pattern: str, about: str) -> Shape:
-    """Return the shape of a string that has a pattern as a whole."""
-    shape = text(anchored(pattern), about)
-
-    def clean(given: Any) -> Any:
-        if not matches(pattern, shape.clean(given)):
-            raise Malformed(f"the value must be {about}")
-        return given
-
-    return shape._replace(clean=clean)
 
 
 SEAT = text(anchored(patterns.SEAT), "a seat of the match's game")
@@ -329,6 +319,7 @@ DOCUMENT = record(
         "dispute_days": DISPUTE_DAYS,
         "practice": flag("whether the match counts for nobody's results, and a player may have several of its seats"),
         "rated": flag("whether the match counts for the ratings of its players"),
+        **LABELS,
         "departures": mapping(PLAYER_ID, whole(1), about="how often each player has left a seat of the match"),
         "contributions": mapping(SEAT, GIVEN, about="what seats have added to the dice; seats that gave nothing are left out"),
         "clocks": CLOCKS,
@@ -372,6 +363,8 @@ BLANK: Table = {
     "dispute_days": USUAL_WAIT_DAYS,
     "practice": False,
     "rated": False,
+    "name": None,
+    "tags": [],
     "departures": {},
     "contributions": {},
     "clocks": {"returned": 0, "seats": {}},

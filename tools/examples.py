@@ -26,8 +26,8 @@ from events import rating, recall
 from events.due import ANALYSIS, HINT, KINDS
 from events.hooks import deliveries, messages, subscriptions
 from events.keeping import embedded
-from events.notary import sequencing
-from events.platform import Platform, Settings, open_platform
+from events.notary import collecting, sequencing
+from events.platform import DAY_MS, Platform, Settings, open_platform
 from events.telemetry import metrics
 from events.timing.clock import Clock
 from games.kernel import SYSTEM
@@ -157,11 +157,15 @@ class _Kept:
         self._moment.ms += ms
         return self._moment.ms
 
-    def send(self, id: str, who: _Person = NOBODY, body: Any = None, query: str = "", *, keep: bool = True, **ids: Any) -> Any:
-        """Ask, keep the answer if it is the first of its kind, and return its content."""
+    def send(
+        self, id: str, who: _Person = NOBODY, body: Any = None, query: str = "", *, keep: bool = True, request: str = "", **ids: Any
+    ) -> Any:
+        """Ask, keep the answer if it is the first of its kind, and return its content. `request`: its Idempotency-Key."""
         self._moment.ms += STEP
         operation = self._answers[id]
         headers = {"Authorization": f"Bearer {who.key}"} if who.key else {}
+        if request:
+            headers["Idempotency-Key"] = request
         path = operation.path.format(**ids) + (f"?{query}" if query else "")
         answer = self.client.open(path, method=operation.method, json=body, headers=headers)
         assert answer.status_code in operation.answers, f"{operation.method} {path}: {answer.status_code} {answer.text}"
@@ -170,6 +174,12 @@ class _Kept:
         if keep and name is not None and name not in self.examples:
             self.examples[name] = short(_outlines(content) if id == "get_schema" else content)
         return content
+
+
+def _collect(platform: Platform) -> None:
+    """Collect all finished matches into bulk files."""
+    while collecting.collect(platform):
+        pass
 
 
 def _outlines(schemas: dict[str, Any]) -> dict[str, Any]:
@@ -220,6 +230,8 @@ def _play(platform: Platform, kept: _Kept) -> None:
         kept.send("try_actions", ada, _choice(kept, platform, match, ada, "red"), match=match)
     version = kept.send("get_match", ada, match=match)["version"]
     kept.send("list_matches", ada, query="player=me")
+    cup = {"game": "war", "seats": {"red": f"player:{ada.id}", "blue": f"player:{ben.id}"}, "name": "Spring cup", "tags": ["spring-cup"]}
+    kept.send("create_round", rex, {"matches": [cup]}, request="spring-cup-1")
     kept.send("get_state", ada, match=match)
     kept.send("get_picture", ada, match=match)
     kept.send("get_entries", ada, query=f"after={version - 2}&proof=true", match=match)
@@ -334,4 +346,11 @@ def _over(platform: Platform, kept: _Kept, match: str, ada: _Person) -> None:
     kept.send("get_log_tile", level=0, tile=f"000.p/{size}")
     kept.send("get_log_entries", tile=f"000.p/{size}")
     kept.send("get_log_tile_entries", tile=f"000.p/{size}")
+    _collect(platform)
+    kept.passed(31 * DAY_MS)
+    _collect(platform)
+    sequencing.sequence(platform)
+    file = kept.send("list_bulk")["files"][0]
+    kept.send("get_bulk_file", game=file["game"], month=file["month"])
+    kept.send("get_bulk_part", game=file["game"], month=file["month"], part=1)
     kept.send("get_metrics")

@@ -140,7 +140,11 @@ class TableRules(NamedTuple):
             )
         if "seats" not in match:
             return state
-        chosen = {name: match[name] for name in ("code", "clock", "time_out", "spectators", "dispute_days", "rated") if name in match}
+        chosen = {
+            name: match[name]
+            for name in ("code", "clock", "time_out", "spectators", "dispute_days", "rated", "name", "tags")
+            if name in match
+        }
         create = {"type": "create_match", "game": self.game.id, "seats": match["seats"], "options": match.get("options") or {}, **chosen}
         _, state = self.act(state, {"player": match["creator"], "do": create}, Scripted([], _UNUSED))
         for seat, player in (match.get("taken") or {}).items():
@@ -201,7 +205,7 @@ def _table_of(origin: Mapping[str, Any]) -> Any:
         **BLANK,
         **{
             name: origin[name]
-            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice", "rated")
+            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice", "rated", "name", "tags")
             if name in origin
         },
     }

@@ -63,6 +63,21 @@ class Match:
         """Read a file. Raise OSError, and what the class raises."""
         return cls(lines_of(Path(file)), str(file))
 
+    @classmethod
+    def read_all(cls, files: Iterable[str | Path]) -> Iterator[Match]:
+        """Read the parts of a bulk file, in their order, and yield the matches. One may be cut between two parts.
+
+        Raise OSError, and what the class raises.
+        """
+        lines: list[bytes] = []
+        for line in (line for file in files for line in Path(file).read_bytes().splitlines()):
+            if lines and header_of(line) is not None:
+                yield cls(lines)
+                lines = []
+            lines.append(line)
+        if lines:
+            yield cls(lines)
+
     @property
     def id(self) -> str:
         """The id of the match."""

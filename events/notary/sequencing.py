@@ -12,11 +12,12 @@ process finishes the work. A leaf and the note that it was added are one write, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import structlog
 
-from events.notary import highwater, leaves, server_log
+from events.notary import collecting, highwater, leaves, server_log
 from events.notary.highwater import FORKED, OLDER, Mark
 from events.notary.leaves import HOUR_MS, Facts, Plan
 from events.platform import Platform
@@ -68,7 +69,7 @@ def sequence(platform: Platform) -> Sequenced:
         if state.size > state.served:
             publish(platform, state, origin)
         wanted = look(platform, origin)
-        state, added = append(platform, origin, state, wanted)
+        state, added = append(platform, origin, state, wanted, collecting.wanted(platform, origin))
         if added:
             publish(platform, state, origin)
         settle(platform, origin, wanted)
@@ -96,12 +97,13 @@ def look(platform: Platform, origin: str) -> list[Looked]:
     return found
 
 
-def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) -> tuple[State, int]:
-    """Append the leaves of plans to the server's log. Return its new state, and the number of leaves: 0 if another process was faster.
+def append(platform: Platform, origin: str, state: State, wanted: list[Looked], more: Sequence[NewLeaf] = ()) -> tuple[State, int]:
+    """Append the leaves of plans, and `more`, to the server's log. Return its new state, and the number of leaves: 0 if another process was
+    faster.
 
     Raises StoreUnavailable.
     """
-    new: list[NewLeaf] = [leaf for looked in wanted if looked.plan is not None for leaf in looked.plan.leaves]
+    new: list[NewLeaf] = [*[leaf for looked in wanted if looked.plan is not None for leaf in looked.plan.leaves], *more]
     if not new:
         return state, 0
     edge, added = tiles.grow(server_log.edge(platform, origin, state.size), tiles.leaf_hashes(leaf.raw for leaf in new))

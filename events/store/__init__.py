@@ -2,7 +2,8 @@
 
 `log` is the only access to the streams of matches. The append script keeps `lists`, `due` and `hooks`. `projections` has everything that is
 derived from the logs. `accounts` has the players, `sidelog` the side logs of matches, `pulses` the running processes, `server_logs` the
-Merkle log of the whole server, and `ratings` those of players. `removal` removes matches that never started.
+Merkle log of the whole server, `bulks` which finished matches are in which bulk file, and `ratings` those of players. `removal` removes
+matches that never started.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 
 from events.errors import StoreUnavailable
 from events.store.accounts import Accounts
+from events.store.bulks import Bulks
 from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.heads import Head, heads
@@ -57,6 +59,7 @@ class Store:
         self.sidelog = SideLog(client, self.keys)
         self.server_logs = ServerLogs(client, self.keys)
         self.ratings = Ratings(client)
+        self.bulks = Bulks(client, self.keys)
         self._secret: bytes | None = None
 
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:

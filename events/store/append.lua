@@ -11,6 +11,7 @@
 --         secret    in hex, when the match is created
 --         leaf      when the next leaf of the match is due in the server's log, unless one is due earlier
 --         indexes   for each index that the match enters or leaves the moment that orders the match there, or null to leave it
+--         updated   the player in whose list of updates the match comes last from now on
 --         due       for each member of the due index its moment, or null to remove it
 --         tell      the players whom the entries tell something, as text: each after a blank, and the organiser also after `*`
 --         A missing member changes nothing.
@@ -22,7 +23,7 @@ local of_partition, of_match = tag .. ':', ':' .. match
 local change, entries = cjson.decode(ARGV[1]), #ARGV - 4
 local expected, most, digest, request = whole(change.expected, 0), whole(change.most, 1), change.digest, change.request
 local snapshot, replaces, secret, leaf = change.snapshot, change.replaces, change.secret, change.leaf
-local indexes, due, tell = change.indexes or {}, change.due or {}, change.tell or ''
+local indexes, due, tell, updated = change.indexes or {}, change.due or {}, change.tell or '', change.updated
 if entries < 1 then error({err = 'ERR there are no entries'}) end
 if digest then check_text(digest) end
 if request then check_text(request); check_text(change.answer) end
@@ -32,6 +33,7 @@ if secret and not (expected == 0 and #check_text(secret) == 64 and string.match(
   error({err = 'ERR a secret is 32 bytes in hex, and is given when the match is created'})
 end
 if leaf then leaf = whole(leaf, 0) end
+if updated then check_text(updated) end
 check_moments(indexes)
 check_moments(due)
 if tell ~= '' and not string.match(check_text(tell), '^[%w *]+$') then error({err = 'ERR the players to tell are not ids'}) end
@@ -69,6 +71,7 @@ end
 if secret then redis.call('SET', of_partition .. 'x' .. of_match, secret, 'NX') end
 if leaf then redis.call('ZADD', of_partition .. 'pending', 'LT', leaf, match) end
 for name, moment in pairs(indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
+if updated then put_last(of_partition .. 'i:updated:' .. updated, match) end
 for member, moment in pairs(due) do set_moment(of_partition .. 'due', member, moment) end
 if tell ~= '' and redis.call('EXISTS', of_partition .. 'hooked') == 1 then  -- hooks of these players have something to send
   local stars, players, added = {}, {}, false

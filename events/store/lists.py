@@ -9,6 +9,7 @@ import orjson
 
 from events.store.keys import OfMatches
 from events.store.library import script
+from events.store.projections import UPDATED
 
 EXAMINED = 1000  # matches that one request examines
 _FIRST_SINCE = script("first_since")
@@ -106,6 +107,12 @@ class Lists(OfMatches):
         for part, versions in zip(parts, self._client.run_all(_FIRST_SINCE, calls), strict=True):
             found.update(zip(part, versions, strict=True))
         return [found[match] for match in matches]
+
+    def updates(self, player: str, after: Sequence[int], limit: int) -> list[list[tuple[str, int]]]:
+        """Return the matches in the list of updates of a player, in each partition at most `limit` after a moment, with their moments."""
+        keys = [f"{tag}:i:{UPDATED}:{player}" for tag in self._keys.tags()]
+        asked = [("ZRANGE", key, f"({at}", "+inf", "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key, at in zip(keys, after, strict=True)]
+        return [[(match.decode(), int(moment)) for match, moment in answer] for answer in self._client.ask_all(asked)]
 
     def since(self, indexes: Sequence[str], moment: int) -> list[str]:
         """Return every match of several indexes from a moment on, in any order."""

@@ -46,8 +46,9 @@ class Changes(NamedTuple):
 
     `due`: by member of the due index, the moment (ms since 1970), or None to remove it. `indexes`: by name, the moment that orders the
     match there, or None to leave the index. `snapshot`: a version, its bytes, and the older version that it replaces, or None. `tell`: the
-    players whom the entries tell something, and as organiser `*` and the id. `leaf`: when the next leaf of the match is due in the server's
-    log (events/notary/leaves.py), unless one is due earlier. `reserve`: append also if the memory of the store is full.
+    players whom the entries tell something, and as organiser `*` and the id. `updated`: the player in whose list of updates the match comes
+    last. `leaf`: when the next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is due earlier.
+    `reserve`: append also if the memory of the store is full.
     """
 
     due: Mapping[str, int | None] = {}
@@ -56,6 +57,7 @@ class Changes(NamedTuple):
     snapshot: tuple[int, bytes, int | None] | None = None
     secret: str = ""
     tell: tuple[str, ...] = ()
+    updated: str = ""
     leaf: int | None = None
     reserve: bool = False
 
@@ -265,6 +267,8 @@ class RedisLog:
             change["leaf"] = changes.leaf
         if changes.indexes:
             change["indexes"] = changes.indexes
+        if changes.updated:
+            change["updated"] = changes.updated
         if changes.due:
             change["due"] = changes.due
         if changes.tell:

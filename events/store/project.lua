@@ -5,6 +5,7 @@
 -- derived  head      the version that it is derived from
 --          requests  by name the answer of each request
 --          leaf      when the next leaf of the match is due in the server's log, or null
+--          updated   the player in whose list of updates the match must be
 --          indexes   for each index the moment that orders the match there, or null to leave it
 -- returns 1: done | 0: the match has moved on
 local stream, none = KEYS[1], cjson.null
@@ -13,6 +14,7 @@ local of_partition, of_match = tag .. ':', ':' .. match
 local derived, first_due = cjson.decode(ARGV[1]), 4 + 2 * whole(ARGV[3], 0)
 local head, leaf, requests, snapshots = whole(derived.head, 0), derived.leaf, of_partition .. 'r' .. of_match, of_partition .. 'd' .. of_match
 check_moments(derived.indexes)
+local updates = of_partition .. 'i:updated:' .. check_text(derived.updated)
 if leaf ~= none then leaf = whole(leaf, 0) end
 if #ARGV < first_due - 1 or (#ARGV - first_due) % 2 == 0 then error({err = 'ERR the number of arguments does not fit'}) end
 for place = first_due + 1, #ARGV, 2 do
@@ -25,6 +27,7 @@ for place = 4, first_due - 1, 2 do redis.call('HSET', snapshots, ARGV[place], AR
 redis.call('SET', of_partition .. 'm' .. of_match, ARGV[2])
 set_moment(of_partition .. 'pending', match, leaf)
 for name, moment in pairs(derived.indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
+if not redis.call('ZSCORE', updates, match) then put_last(updates, match) end
 for place = first_due, #ARGV, 2 do
   set_moment(of_partition .. 'due', ARGV[place], ARGV[place + 1] == '' and none or ARGV[place + 1])
 end

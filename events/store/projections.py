@@ -13,15 +13,21 @@ from events.store.keys import Keys, OfMatches
 from events.store.library import script
 from events.store.signing import SigningKeys, signed
 
+UPDATED = "updated"  # the first part of the names of the lists of updates, which do not follow from the logs
+
 _PROJECT = script("project")
 _REMOVE = script("remove")
 
 
 class Derived(NamedTuple):
-    """The projections of a match at `head`: requests with their answers, snapshots by version, and the rest as in Changes."""
+    """The projections of a match at `head`: requests with their answers, snapshots by version, and the rest as in Changes.
+
+    `updated`: the player in whose list of updates the match must be, at any place.
+    """
 
     head: int
     standing: bytes
+    updated: str
     requests: Mapping[str, str]
     snapshots: Mapping[int, bytes]
     indexes: Mapping[str, int]
@@ -113,8 +119,14 @@ class Projections(OfMatches):
         key = self._signing.of(match)
         snapshots = {} if key is None else {version: signed(key, version, document) for version, document in derived.snapshots.items()}
         due: dict[str, int | str] = {**dict.fromkeys(sorted(listed.due), ""), **derived.due}
-        indexes = {**dict.fromkeys(listed.indexes), **derived.indexes}
-        change = {"head": derived.head, "requests": derived.requests, "leaf": derived.leaf, "indexes": indexes}
+        indexes = {**dict.fromkeys(listed.indexes - {f"{UPDATED}:{derived.updated}"}), **derived.indexes}
+        change = {
+            "head": derived.head,
+            "requests": derived.requests,
+            "leaf": derived.leaf,
+            "indexes": indexes,
+            "updated": derived.updated,
+        }
         kept = [value for pair in sorted(snapshots.items()) for value in pair]
         moments = [value for member, moment in due.items() for value in (_bytes(member), moment)]
         words = [orjson.dumps(change), derived.standing, len(snapshots), *kept, *moments]

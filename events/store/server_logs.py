@@ -64,21 +64,21 @@ class ServerLogs(OfMatches):
 
     def state(self, origin: str) -> State:
         """Return the size and the published checkpoint of a server's log."""
-        start = _start(origin)
+        start = start_of(origin)
         size, (served, note) = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note")])
         return State(int(size), -1 if served is None else int(served), "" if note is None else note.decode())
 
     def leaves(self, origin: str, spans: Sequence[tuple[int, int]]) -> list[list[bytes]]:
         """Return the leaves of each span: the first index, and how many."""
-        return self._rows([(_start(origin) + "leaves", first, count) for first, count in spans])
+        return self._rows([(start_of(origin) + "leaves", first, count) for first, count in spans])
 
     def hashes(self, origin: str, spans: Sequence[tuple[int, int, int]]) -> list[list[bytes]]:
         """Return the hashes of each span: the level of tiles, the first number, and how many."""
-        return self._rows([(f"{_start(origin)}h:{level}", first, count) for level, first, count in spans])
+        return self._rows([(f"{start_of(origin)}h:{level}", first, count) for level, first, count in spans])
 
     def logged(self, origin: str, matches: Sequence[str]) -> list[list[Logged]]:
         """Return the leaves of each match in a server's log, by index."""
-        start = _start(origin)
+        start = start_of(origin)
         found = self._client.ask_all([("HGETALL", f"{start}m:{match}") for match in matches])
         return [sorted((_logged(name, noted) for name, noted in fields.items()), key=lambda leaf: leaf.number) for fields in found]
 
@@ -87,7 +87,7 @@ class ServerLogs(OfMatches):
 
         Return False, and change nothing, if the log has another size or has one of the leaves already.
         """
-        start = _start(origin)
+        start = start_of(origin)
         keys = [start + "leaves", *[f"{start}h:{level}" for level in range(len(added))], *[f"{start}m:{leaf.match}" for leaf in leaves]]
         told = [text for leaf in leaves for text in (leaf.raw, leaf.noted.name, _note(leaf.noted))]
         hashes = [each for row in added for each in row]
@@ -95,7 +95,7 @@ class ServerLogs(OfMatches):
 
     def publish(self, origin: str, size: int, note: str) -> bool:
         """Publish a checkpoint. Return False if a larger one is published, or the same one with as many signatures."""
-        start = _start(origin)
+        start = start_of(origin)
         return bool(self._client.run(_PUBLISH, [start + "state", start + "leaves"], [size, note.encode()]))
 
     def pending(self, until: int, limit: int) -> dict[str, int]:
@@ -119,7 +119,8 @@ class ServerLogs(OfMatches):
         return [[_value(fields) for _, fields in next(rows)] if count else [] for _, _, count in wanted]
 
 
-def _start(origin: str) -> str:
+def start_of(origin: str) -> str:
+    """Return the beginning of every key of a server's log."""
     return f"{{log}}:{sha256(origin.encode()).hexdigest()[:16]}:"
 
 

@@ -41,6 +41,13 @@ local function set_moment(index, member, moment)
   if moment == cjson.null then redis.call('ZREM', index, member) else redis.call('ZADD', index, moment, member) end
 end
 
+-- Put a match last in a list of updates, whose moments never repeat: the store's own clock, or later if that went back or stands.
+local function put_last(list, match)
+  local last, clock = redis.call('ZRANGE', list, 0, 0, 'REV', 'WITHSCORES')[2], redis.call('TIME')
+  local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+  redis.call('ZADD', list, string.format('%d', last and math.max(now, tonumber(last) + 1) or now), match)
+end
+
 -- Return the id of a player from its key in the store.
 local function player_of(key)
   local id = string.match(key, '^{players}:p:(p[a-z2-7]+)$')

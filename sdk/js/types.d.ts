@@ -272,6 +272,64 @@ export interface BeginContinuation {
   type: "begin_continuation";
 }
 
+/** All finished matches of a game and a month. */
+export interface BulkFile {
+  game: AnalysisWaitingGame;
+  /** The month, in UTC. */
+  month: string;
+  /** Whether the month is over. Until then the file gets further parts. */
+  complete: boolean;
+  /** How many records end in its parts. */
+  matches: number;
+  /** How many parts it has. */
+  parts: number;
+  /** The bytes of all parts. */
+  bytes: number;
+  /** `d` after all parts: it is 32 zero bytes, then for each part SHA-256(`d` || SHA-256(part)). */
+  digest: Digest;
+  log: BulkLog;
+}
+
+/** The bulk files. */
+export interface BulkFiles {
+  /** The files, by game and month. */
+  files: BulkFile[];
+}
+
+/** The leaves of the server's log from whose ends of matches a file comes. */
+export interface BulkLog {
+  /** The name of the log. */
+  origin: string;
+  /** The first leaf from which the file comes. */
+  from: number;
+  /** The leaf before which it ends; null while the file grows. */
+  to: number | null;
+}
+
+/** A file with its parts. */
+export type BulkManifest = BulkFile & {
+  /** The leaf of the server's log that names `digest`; null until the log has it. */
+  leaf: ProvenLeaf | null;
+  /** The parts of this page. */
+  list: BulkPart[];
+  next: BulkManifestNext;
+};
+
+/** The `cursor` of the next page; null after the last one. */
+export type BulkManifestNext = string | null;
+
+/** A part of a file. It never changes. */
+export interface BulkPart {
+  /** Its number, from 1. */
+  part: number;
+  /** How many records end in it. */
+  matches: number;
+  /** Its bytes. */
+  bytes: number;
+  /** SHA-256 of its bytes, also its ETag. */
+  sha256: Digest;
+}
+
 /** Whether the digests were checked, or cannot be checked yet, or another. */
 export type ChainState = "verified" | "undisclosed" | (string & {});
 
@@ -379,7 +437,7 @@ export interface ContinuationBegunEvent {
 
 /**
  * Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players. The dice and the clocks are
- * new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02).
+ * new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02, TBL-LBL-02).
  */
 export interface ContinueMatch {
   type: "continue_match";
@@ -433,6 +491,9 @@ export interface CreateMatch {
   dispute_days?: CreateMatchDisputeDays;
   /** it counts for ratings */
   rated?: true;
+  name?: CreateMatchName;
+  /** the tags of the match, at most 8, in alphabetical order, each once */
+  tags?: CreateMatchTags[];
   /** the match of which this one is the rematch */
   rematch_of?: MatchId;
 }
@@ -440,8 +501,14 @@ export interface CreateMatch {
 /** for how many days, at most, the disputes of a seat freeze the match; 3 if left out, 0 to 14 */
 export type CreateMatchDisputeDays = number;
 
+/** the name of the match, 1 to 64 characters without control characters */
+export type CreateMatchName = string;
+
 /** who takes which seat */
 export type CreateMatchSeats = { [name: string]: string };
+
+/** a tag: 1 to 40 lower-case letters, digits, dots, hyphens and underscores; the first is a letter or a digit */
+export type CreateMatchTags = string;
 
 /** Play by correspondence. */
 export interface DaysClock {
@@ -536,7 +603,7 @@ export interface Desk {
   /** The disputes of this page. */
   disputes: DeskDispute[];
   players: PlayerNames;
-  next: DeskNext;
+  next: BulkManifestNext;
 }
 
 /** A dispute. */
@@ -548,9 +615,6 @@ export type DeskDispute = DisputeStanding & {
   /** Its number in the match, from 1. */
   number: number;
 };
-
-/** The `cursor` of the next page; null after the last one. */
-export type DeskNext = string | null;
 
 /** Whether all draws were checked, some, or none as the secret is not published yet, or another. */
 export type DiceState = "verified" | "partly" | "undisclosed" | (string & {});
@@ -866,6 +930,9 @@ export interface Fork {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  name?: ForkName;
+  /** Tags by which you and your programs find the match. Everybody sees them. */
+  tags?: ForkTags[];
 }
 
 /** Whether open seats need a code. The answer has the code. */
@@ -893,10 +960,19 @@ export interface ForkMatch {
   /** what spectators see of play before the match is over: all, none, or all with a delay */
   spectators?: ShownSpectators;
   dispute_days?: CreateMatchDisputeDays;
+  name?: CreateMatchName;
+  /** the tags of the match, at most 8, in alphabetical order, each once */
+  tags?: CreateMatchTags[];
 }
 
 /** the version of it */
 export type ForkMatchAt = number;
+
+/** The name of the match. Everybody sees it, and it never changes. */
+export type ForkName = string;
+
+/** A tag. */
+export type ForkTags = string;
 
 /** A version of a match as a picture. Missing sheets, fragments and members of `now` are as in the frame before. */
 export type Frame = FrameChange & {
@@ -1271,9 +1347,9 @@ export interface Leaf {
   match?: MatchId;
   /** The version of the match. */
   version?: number;
-  /** The digest of the entry of that version. */
+  /** The digest of the entry of that version, or of the bulk file. */
   digest?: Digest;
-  /** When the entry of that version was received. */
+  /** When the entry of that version was received, or the bulk file completed. */
   at?: number;
   /** The SHA-256 of the match's secret, in a leaf of the kind `begin`. */
   commitment?: Digest;
@@ -1281,17 +1357,31 @@ export interface Leaf {
   hour?: number;
   /** The salted SHA-256 of the leaf inside. */
   seal?: Digest;
+  /** In a leaf of the kind `bulk`: the game of the file. */
+  game?: string;
+  /** Its month. */
+  month?: string;
+  /** How many records it has. */
+  matches?: number;
+  /** How many parts it has. */
+  parts?: number;
+  /** How many bytes it has. */
+  bytes?: number;
+  /** The first leaf from which it comes. */
+  from?: number;
+  /** The leaf before which it ends. */
+  to?: number;
 }
 
 /** Why the leaf was made. A sealed leaf has only a `seal`, or another. */
-export type LeafKind = "begin" | "hour" | "end" | "sealed" | (string & {});
+export type LeafKind = "begin" | "hour" | "end" | "sealed" | "bulk" | (string & {});
 
 /** The leaves of a match in the server's log. */
 export interface LeafList {
   match: MatchId;
   /** The leaves, by index. */
   leaves: ProvenLeaf[];
-  next: DeskNext;
+  next: BulkManifestNext;
 }
 
 /** Open the seat again; what its player added to the dice is gone (TBL-SEA-04, TBL-SEA-07, TBL-SEA-08). */
@@ -1341,7 +1431,7 @@ export interface LimitList {
 export type LimitScope = "player" | "address" | "prefix" | "process" | "request" | (string & {});
 
 /** What is counted, or another. */
-export type LimitUnit = "requests" | "milliseconds of CPU time" | "players" | "matches" | "hooks" | "messages" | "streams" | "bytes" | "characters" | "actions" | "entries" | "frames" | (string & {});
+export type LimitUnit = "requests" | "milliseconds of CPU time" | "players" | "matches" | "hooks" | "messages" | "streams" | "bytes" | "characters" | "actions" | "entries" | "frames" | "tags" | (string & {});
 
 /** What is wrong, or another. */
 export type LogStopped = "older" | "forked" | "unreadable" | (string & {});
@@ -1414,6 +1504,9 @@ export interface MatchCreatedEvent {
   practice?: true;
   /** it counts for ratings */
   rated?: true;
+  name?: CreateMatchName;
+  /** the tags of the match, at most 8, in alphabetical order, each once */
+  tags?: CreateMatchTags[];
 }
 
 /** Nobody acts, and no clock runs but that of the seat that disputes. */
@@ -1431,7 +1524,9 @@ export interface MatchList {
   /** The matches of this page. */
   matches: Standing[];
   players: PlayerNames;
-  next: DeskNext;
+  next: BulkManifestNext;
+  /** With `updated_since`: after all these changes. Give it as `updated_since` when you ask again, at once or later. */
+  updated_until?: string;
 }
 
 /** Nobody acts and no clock runs until the match goes on, at `until` at the latest. */
@@ -1502,6 +1597,12 @@ export interface NewPlayer {
   role: Role;
   /** The bearer key. The server stores only its hash. */
   key: string;
+}
+
+/** Several new matches, such as a round of a tournament. */
+export interface NewRound {
+  /** The matches. */
+  matches: (NewMatch | Fork)[];
 }
 
 /** Nobody's time is limited. After 60 days without play the seats that must act forfeit. */
@@ -2049,7 +2150,7 @@ export interface Problem {
 }
 
 /** Why the platform refuses, or another. */
-export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "was_shown" | "wrong_code" | "no_analysis" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
+export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "was_shown" | "wrong_code" | "no_analysis" | "no_bulk_file" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
 
 /** One kind of problem: its status, its title and its sentence. */
 export interface ProblemKind {
@@ -2172,7 +2273,7 @@ export interface Ratings {
   /** By `low`, the highest first. */
   ratings: RatedPlayer[];
   players: PlayerNames;
-  next: DeskNext;
+  next: BulkManifestNext;
 }
 
 /** Reads of one kind by one reader. */
@@ -2418,6 +2519,20 @@ export type Round = number;
 export interface RoundEndedEvent {
   type: "round_ended";
   round: Round;
+}
+
+/** What became of a match of a round: `id`, `version` and `receipt`, or a `problem`. */
+export interface RoundMatch {
+  /** 201 if the match exists, made by this request or by an earlier one with the same key; else the status. */
+  status: number;
+  id?: MatchId;
+  /** 1. */
+  version?: number;
+  /** The code for players who may join. */
+  code?: string;
+  /** The receipt of version 1. */
+  receipt?: string;
+  problem?: Problem;
 }
 
 /** The round has this number. */
@@ -2710,6 +2825,12 @@ export interface ShownDispute {
 /** the version that the dispute is about */
 export type ShownDisputeVersion = number;
 
+/** What became of a round. */
+export interface ShownRound {
+  /** In order. */
+  matches: RoundMatch[];
+}
+
 /** `rule_dispute`, as entries show it. Until the match is over, spectators may see only its `type`. */
 export interface ShownRuleDispute {
   type: "rule_dispute";
@@ -2793,6 +2914,10 @@ export type Standing = AtTable & {
   creator: PlayerId;
   /** The match that this is a rematch of, or null. */
   rematch_of: MatchId | null;
+  /** Its name, or null. */
+  name: string | null;
+  /** Its tags, in alphabetical order. They never change. */
+  tags: ForkTags[];
   /** Whether its result does not count: it began from a position of another match, or a player has several seats. */
   practice: boolean;
   /** Whether it counts for ratings. */
@@ -3311,6 +3436,9 @@ export interface WarNewMatch {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  name?: ForkName;
+  /** Tags by which you and your programs find the match. Everybody sees them. */
+  tags?: ForkTags[];
 }
 
 /** It counts for ratings (TBL-RAT-01). */
@@ -4304,6 +4432,9 @@ export interface WocNewMatch {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  name?: ForkName;
+  /** Tags by which you and your programs find the match. Everybody sees them. */
+  tags?: ForkTags[];
 }
 
 /** Ask the privateer's owner. A note binds nobody (WOC-RAN-01, WOC-RAN-02). */
@@ -5223,6 +5354,9 @@ export interface WowNewMatch {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  name?: ForkName;
+  /** Tags by which you and your programs find the match. Everybody sees them. */
+  tags?: ForkTags[];
 }
 
 /** The offer deck is ready for the match. */

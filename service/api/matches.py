@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
+import orjson
 from flask import Response
 
 from events import lists, play, recall
+from events.errors import PlatformError, StoreUnavailable
 from games import patterns
 from games.kernel import SPECTATOR, Game, Refused
 from games.schema import (
@@ -32,6 +35,7 @@ from record.positions import Position
 from service import sight
 from service.api.game_shapes import CLOCK_CHOSEN, CLOCK_REQUEST, OCCUPANT, SPECTATORS_SEE, TIME_OUT_CHOSEN, TIME_OUT_REQUEST, declared
 from service.api.operations import UNCHANGED, Body, Call, Operation, in_json
+from service.api.problem_shapes import problem
 from service.api.receipts import receipt_at, receipt_of
 from service.api.shapes import (
     ACTIVE,
@@ -63,13 +67,15 @@ from service.api.sidelog import note_view
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
-from service.http.problems import Problem, refusal_problem
+from service.http.limits import LARGEST_ROUND, LONGEST_NAME
+from service.http.names import check_name
+from service.http.problems import Problem, platform_problem, problem_response, refusal_problem
 from service.http.quotas import Asked
 from service.http.responses import JSON, empty_response, json_response, names_tag, private, sorted_json, tagged
-from service.http.schemas import LARGEST, MatchBody, MatchesQuery, SeatBody
+from service.http.schemas import LARGEST, NAME, MatchBody, MatchesQuery, RoundBody, SeatBody
 from service.kept import Key
 from table.creating import CREATE
-from table.data import LEVELS
+from table.data import LEVELS, MOST_TAGS
 from table.forks import FORK
 from table.settings import DISPUTE_DAYS
 from table.state import CONTINUED, DISPUTE, ME, OFFER, ORIGIN, RULING_MADE, STRETCH, TO_THE_END, VOTE
@@ -79,38 +85,89 @@ SETTINGS = ("clock", "time_out", "spectators", "dispute_days", "rated")
 
 def create_match(service: Service, call: Call) -> Response:
     """Create a match, or a practice match from a position of another one. Return its standing."""
-    player, body, request = call.caller.player(), call.body, call.request()
+    position = _created(service, call, call.body, call.request())
+    response = match_response(service, call, position, 201, receipt_at(service.platform, position))
+    response.headers["Location"] = f"/v1/matches/{position.match}"
+    return response
+
+
+def _created(service: Service, call: Call, body: Mapping[str, Any], request: str | None, *, made: bool = False) -> Position:
+    """Create a match as a body says, and return its first position. `made`: the request is known to have made it, and costs nothing again.
+
+    Raise Problem, and the errors of `play.create` and `play.fork` except Refused.
+    """
+    player = call.caller.player()
     if "fork_of" in body:
         game, seats = _forked(service, body)
     else:
         game, seats = recall.game_of(service.platform, body["game"]), body["seats"]
-    settings = {name: body[name] for name in SETTINGS if name in body}
+    settings = {name: body[name] for name in SETTINGS if name in body} | _labels(body)
     options = _options(game, body, len(seats))
     asked = Asked(seats.values(), settings, "fork_of" in body)
-    call.info.used = service.throttle.spend(*asked.rates(player, address_of(call.environ)))
+    if not made:
+        call.info.used = service.throttle.spend(*asked.rates(player, address_of(call.environ)))
     try:
         with service.quotas.creating(player, asked, request):
             if "fork_of" in body:
-                position = play.fork(
+                return play.fork(
                     service.platform, player, body["fork_of"], body["at"], seats, code=body["code"], settings=settings, request=request
                 )
-            else:
-                position = play.create(
-                    service.platform,
-                    player,
-                    game.id,
-                    seats,
-                    options,
-                    order=body.get("order"),
-                    code=body["code"],
-                    settings=settings,
-                    request=request,
-                )
+            return play.create(
+                service.platform,
+                player,
+                game.id,
+                seats,
+                options,
+                order=body.get("order"),
+                code=body["code"],
+                settings=settings,
+                request=request,
+            )
     except Refused as refused:
         raise refusal_problem(game, refused.refusal) from None
-    response = match_response(service, call, position, 201, receipt_at(service.platform, position))
-    response.headers["Location"] = f"/v1/matches/{position.match}"
-    return response
+
+
+def _labels(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels of a new match, with its tags in order. Raise Problem `name_reserved`."""
+    labels = {name: given for name, given in (("name", body.get("name")), ("tags", sorted(set(body.get("tags", ()))))) if given}
+    for label in (labels.get("name", ""), *labels.get("tags", ())):
+        check_name(label)
+    return labels
+
+
+def create_round(service: Service, call: Call) -> Response:
+    """Create several matches, each on its own. Return what became of each."""
+    player, request = call.caller.player(), call.request()
+    if request is None:
+        raise Problem("bad_header", header="Idempotency-Key", reason="a round needs one, so that it can be sent again")
+    asked = [_request_of(request, number) for number in range(len(call.body["matches"]))]
+    made = play.were_created(service.platform, player, asked)
+    return private(
+        json_response({"matches": [_outcome(service, call, *one) for one in zip(call.body["matches"], asked, made, strict=True)]})
+    )
+
+
+def _request_of(request: str, number: int) -> str:
+    """Return the id of the request for one match of a round. It is as long as an id may be, whatever the id of the round."""
+    return f"{sha256(request.encode()).hexdigest()[:48]}.{number}"
+
+
+def _outcome(service: Service, call: Call, body: Mapping[str, Any], request: str, made: bool) -> dict[str, Any]:
+    """Create a match of a round. Return what became of it."""
+    try:
+        position = _created(service, call, body, request, made=made)
+    except Problem as refused:
+        found = refused
+    except StoreUnavailable:
+        raise  # for the others it would be the same; the same round can be sent again
+    except PlatformError as error:
+        found = platform_problem(error)
+    else:
+        code = recall.code_of(service.platform, position)
+        receipt = {"receipt": receipt_at(service.platform, position)}
+        return {"status": 201, "id": position.match, "version": position.version, **receipt, **({} if code is None else {"code": code})}
+    response = problem_response(found)
+    return {"status": response.status_code, "problem": orjson.loads(response.get_data())}
 
 
 def _options(game: Game, body: Mapping[str, Any], seats: int) -> dict[str, Any]:
@@ -143,22 +200,30 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
 
 def list_matches(service: Service, call: Call) -> Response:
     """Return a page of matches."""
-    filters = {name: call.query[name] for name in ("status", "game", "player", "invited", "to_act") if name in call.query}
+    named = ("status", "game", "player", "invited", "to_act", "creator", "tag")
+    filters = {name: call.query[name] for name in named if name in call.query}
     if "practice" in call.query:
         filters["practice"] = "true" if call.query["practice"] else "false"
     if "game" in filters:
         recall.game_of(service.platform, filters["game"])
-    for name in ("player", "invited", "to_act"):
+    for name in ("player", "invited", "to_act", "creator"):
         if filters.get(name) == "me":
             filters[name] = _me(call.caller)
     by_deadline = "sort" in call.query
     if by_deadline:
         _me(call.caller)  # only players have deadlines
     asker = lists.Asker(call.caller.id, call.caller.referees)
-    page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker, by_deadline=by_deadline)
+    page: lists.Page | lists.Updates
+    if "updated_since" in call.query:
+        since = call.query.get("cursor", call.query["updated_since"])
+        page = lists.updates(service.platform, filters["creator"], since, filters, call.query["limit"], asker)
+        more: dict[str, Any] = {"next": page.mark if page.more else None, "updated_until": page.mark}
+    else:
+        page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker, by_deadline=by_deadline)
+        more = {"next": page.cursor}
     written = [_written(service, standing, mark).partition(b"\n") for standing, mark in zip(page.standings, page.marks, strict=True)]
     company = service.directory.company(b" ".join([players for players, _, _ in written]).decode().split())
-    rest = sorted_json({"players": company.players, "next": page.cursor})
+    rest = sorted_json({"players": company.players, **more})
     return private(Response(b'{"matches":[%b],%b' % (b",".join([match for _, _, match in written]), rest[1:]), mimetype=JSON))
 
 
@@ -262,6 +327,9 @@ STATUS = named(
         "`open` while a seat is open, then `playing`, then `over`. `closed`: its creator closed it before it began.",
     ),
 )
+MATCH_NAME = text(patterns.anchored(NAME), "The name of the match. Everybody sees it, and it never changes.", LONGEST_NAME)
+TAG = text(patterns.anchored(patterns.TAG), "A tag.")
+TAGS = listing(TAG, high=MOST_TAGS, about="Its tags, in alphabetical order. They never change.")
 _STANDING: Fields = {
     "id": MATCH_ID,
     "game": GAME_ID,
@@ -269,6 +337,8 @@ _STANDING: Fields = {
     "created": described(TIME, "When it was created, in milliseconds since 1970."),
     "creator": described(PLAYER_ID, "The player who created it."),
     "rematch_of": nullable(described(MATCH_ID, "The match that this is a rematch of, or null.")),
+    "name": nullable(described(MATCH_NAME, "Its name, or null.")),
+    "tags": TAGS,
     "practice": flag("Whether its result does not count: it began from a position of another match, or a player has several seats."),
     "rated": flag("Whether it counts for ratings."),
     "origin": nullable(
@@ -351,6 +421,11 @@ MATCHES = named(
             "matches": listing(STANDING, about="The matches of this page."),
             "players": PLAYERS,
             "next": NEXT,
+            "updated_until": optional(
+                text(
+                    about="With `updated_since`: after all these changes. Give it as `updated_since` when you ask again, at once or later."
+                )
+            ),
         },
         "Matches, newest first or as `sort` says.",
     ),
@@ -376,6 +451,8 @@ _HOW: Fields = {
     "time_out": optional(TIME_OUT_REQUEST),
     "spectators": optional(SPECTATORS_SEE),
     "dispute_days": optional(DISPUTE_DAYS),
+    "name": optional(MATCH_NAME),
+    "tags": optional(listing(TAG, high=MOST_TAGS, about="Tags by which you and your programs find the match. Everybody sees them.")),
 }
 _FORK = named(
     "Fork",
@@ -424,6 +501,30 @@ def new_match(games: Games) -> Shape:
     return either(by_game("NewMatch", "A new match.", _new_match)(games), _FORK)
 
 
+def new_round(games: Games) -> Shape:
+    """Return the shape of several new matches."""
+    matches = listing(new_match(games), 1, LARGEST_ROUND, "The matches.")
+    return named("NewRound", record({"matches": matches}, "Several new matches, such as a round of a tournament."))
+
+
+def round_made(games: Games) -> Shape:
+    """Return the shape of what became of a round."""
+    outcome = record(
+        {
+            "status": whole(
+                200, 599, "201 if the match exists, made by this request or by an earlier one with the same key; else the status."
+            ),
+            "id": optional(MATCH_ID),
+            "version": optional(described(VERSION, "1.")),
+            "code": optional(text(patterns.anchored(patterns.JOIN_CODE), "The code for players who may join.")),
+            "receipt": optional(described(RECEIPT, "The receipt of version 1.")),
+            "problem": optional(problem(games)),
+        },
+        "What became of a match of a round: `id`, `version` and `receipt`, or a `problem`.",
+    )
+    return named("Round", record({"matches": listing(named("RoundMatch", outcome), about="In order.")}, "What became of a round."))
+
+
 _EXAMPLES: dict[str, Any] = {
     "against the machine": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}},
     "in an order": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}, "order": ["blue", "red"]},
@@ -446,6 +547,19 @@ _EXAMPLES: dict[str, Any] = {
     "with friends": {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}, "options": {"starting_cards": True}},
 }
 
+_ROUNDS: dict[str, Any] = {
+    "a round": {
+        "matches": [
+            {
+                "game": "war",
+                "seats": {"red": "player:p234567abcdefghij", "blue": "player:pabcdefghij234567"},
+                "name": "Spring cup, round 1",
+                "tags": ["round-1", "spring-cup"],
+            }
+        ]
+    }
+}
+
 _SEAT_EXAMPLES = {"plain": {}, "with dice": {"contribution": "c0ffee"}, "with a code": {"code": "mfzwizdbonsgc43e"}}
 
 _NEXT = {
@@ -465,8 +579,17 @@ OPERATIONS = (
         "`at` you create a practice match that begins from a version of a match that is over (TBL-FRK-01). With an `Idempotency-Key` a "
         "repeated request creates no second match.",
         key="needed", scope="play", headers=("Idempotency-Key",),
-        deeds=(CREATE, FORK),
+        deeds=(CREATE, FORK), problems=("name_reserved",),
         body=Body(new_match, MatchBody(), examples=_EXAMPLES), links=_LINKS,
+    ),
+    Operation(
+        "create_round", "POST", "/v1/rounds", "matches", "Create several matches at once", create_round,
+        {200: in_json("What became of each match.", round_made)},
+        "For organizers: up to 32 matches, such as a round of a tournament. Each is created on its own, as `create_match` does, or refused "
+        "with a problem; players whom you name are invited, and nobody has a seat before taking it. It needs an `Idempotency-Key`. Sent "
+        "again with the same key, it creates only what is missing, and only that counts towards limits.",
+        key="needed", by="player", scope="play", headers=("Idempotency-Key",),
+        body=Body(new_round, RoundBody(), examples=_ROUNDS), problems=("name_reserved",),
     ),
     Operation(
         "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,

@@ -69,6 +69,8 @@ ID_SCHEMAS: Mapping[str, Schema] = {
     "rule": text(patterns.anchored(patterns.RULE)).schema,
     "code": text(patterns.anchored(patterns.CODE)).schema,
     "level": text("^[0-9]{1,2}$").schema,
+    "month": text(patterns.anchored(patterns.MONTH)).schema,
+    "part": whole(1, 999_999_999).schema,
     "tile": text(TILE).schema,
 }
 ID_DESCRIPTIONS = {
@@ -84,6 +86,8 @@ ID_DESCRIPTIONS = {
     "rule": "A rule's id.",
     "code": "A problem's code.",
     "level": "The level of a tile. A hash of level 0 covers one leaf; each further level covers 256 times as many.",
+    "month": "A month, such as `2026-11`.",
+    "part": "The number of a part of the file, from 1.",
     "tile": "The number of a tile, such as `000` or `x001/x234/067`. A partial tile adds `.p/` and its width.",
 }
 
@@ -104,6 +108,11 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
         "description": "`return=minimal`: answer with the receipt alone, as text. Its version is in the ETag.",
         "schema": text().schema,
     },
+    "Range": {
+        "description": "`bytes=1000-` or `bytes=1000-1999`: only these bytes of the part. The answer is then 206.",
+        "schema": text().schema,
+    },
+    "If-Range": {"description": "The ETag of the part. `Range` counts only if it is still that one.", "schema": text().schema},
     "Last-Event-ID": {
         "description": "The `id` of the last event that you have. The stream continues after it.",
         "schema": text(patterns.anchored(patterns.VERSION)).schema,
@@ -114,6 +123,8 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
 RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
     "ETag": ("ETag", "The version of the match, or a digest of the content, in quotation marks."),
     "Location": ("Location", "The address of what was created."),
+    "AcceptRanges": ("Accept-Ranges", "`bytes`: the request may have a `Range`."),
+    "ContentRange": ("Content-Range", "Which bytes these are, and of how many: `bytes 1000-1999/1048576`."),
     "RetryAfter": ("Retry-After", "After how many seconds to try again."),
     "Authenticate": ("WWW-Authenticate", "How to send a key."),
     "RateLimit": ("RateLimit", 'What is left of a limit: `"actions";r=0;t=3` (draft-ietf-httpapi-ratelimit-headers-11).'),
@@ -127,7 +138,7 @@ RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
 FACTS: Mapping[str, Any] = {
     "allowed": "GET, HEAD, OPTIONS", "amount": 5000, "dispute": 2, "encoding": "gzip", "expected": 40, "first": 38, "game": "war",
     "games": ", ".join(sorted(GAMES)), "header": "If-Match", "last": 41, "limit": 3, "match": "m234567abcdefghij", "needed": "referees",
-    "number": 2, "player": "p234567abcdefghij", "pointer": "/regions/atlantis", "request": "robot",
+    "month": "2026-11", "number": 2, "player": "p234567abcdefghij", "pointer": "/regions/atlantis", "request": "robot",
     "retry_after": 3, "revision": 7, "scope": "player", "seat": "red",
     "seats": "blue, green", "setting": "clock.seconds", "unit": "requests", "until": 1795363302729, "version": 41, "viewer": "blue",
     "what": "draw", "whose": "caller", "window": 10,

@@ -14,7 +14,7 @@ from service.api.shapes import ANY_TEXT, COUNT, KEY_ID, PLAYER_ID, TIME, named, 
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import ADMIN, REFEREES
-from service.http.names import is_reserved
+from service.http.names import check_name
 from service.http.problems import Problem
 from service.http.responses import empty_response, json_response, made, private, unstored
 from service.http.schemas import ConfirmQuery, NameBody, PlayerBody, RoleBody
@@ -26,7 +26,7 @@ def create_player(service: Service, call: Call) -> Response:
     if role != "player":
         call.caller.check("admin")
     if call.caller != ADMIN:
-        _check_name(call.body["name"])
+        check_name(call.body["name"])
     name, request = call.body["name"], call.request(UNGUESSABLE)
     asked = None if request is None else Asked("admin" if call.caller == ADMIN else call.caller.id or "", request)
     found = None if asked is None else accounts.registered(service.platform, name, role, asked)
@@ -34,12 +34,6 @@ def create_player(service: Service, call: Call) -> Response:
         call.info.used = service.throttle.spend(("players", address_of(call.environ)))
     player, key = found or accounts.register(service.platform, name, role, asked)
     return unstored(made({"id": player.id, "name": player.name, "role": player.role, "key": key}, f"/v1/players/{player.id}"))
-
-
-def _check_name(name: str) -> None:
-    """Raise Problem `name_reserved` if a name could pass for the server or its staff."""
-    if is_reserved(name):
-        raise Problem("name_reserved")
 
 
 def get_me(service: Service, call: Call) -> Response:
@@ -54,7 +48,7 @@ def rename_me(service: Service, call: Call) -> Response:
     """Change the caller's name. Referees and admins may have a name that says so."""
     caller = call.caller
     if caller.role not in REFEREES:
-        _check_name(call.body["name"])
+        check_name(call.body["name"])
     accounts.rename(service.platform, caller.player(), caller.signer, call.body["name"])
     service.directory.forget(caller.player())
     return get_me(service, call._replace(caller=caller._replace(name=call.body["name"])))

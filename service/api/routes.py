@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.api import (
     audits,
+    bulk,
     catalogue,
     disputes,
     dossiers,
@@ -46,6 +47,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *receipts.OPERATIONS,
     *audits.OPERATIONS,
     *dossiers.OPERATIONS,
+    *bulk.OPERATIONS,
     *server_log.MATCH_OPERATIONS,
     *server_log.OPERATIONS,
     *sidelog.OPERATIONS,

@@ -12,10 +12,11 @@ from events.errors import NotInLog
 from events.notary import server_log
 from evidence import tiles
 from evidence.tiles import BadTile
-from games.schema import Schema, described, ids, listing, nullable, optional, record, text, whole
+from games import patterns
+from games.schema import Fields, Schema, described, ids, listing, nullable, optional, record, text, whole
 from service import sight
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
-from service.api.shapes import DIGEST, MATCH_ID, NEXT, TIME, named, versions
+from service.api.shapes import DIGEST, GAME_ID, MATCH_ID, NEXT, TIME, named, versions
 from service.context import Service
 from service.http.responses import BYTES, TEXT, json_response, private
 from service.http.schemas import ConsistencyQuery, LeavesQuery
@@ -81,20 +82,44 @@ def _bytes(content: bytes, width: int) -> Response:
     return response
 
 
+_OF_BULK: Fields = {
+    "game": described(GAME_ID, "In a leaf of the kind `bulk`: the game of the file."),
+    "month": text(patterns.anchored(patterns.MONTH), "Its month."),
+    "matches": whole(0, about="How many records it has."),
+    "parts": whole(1, about="How many parts it has."),
+    "bytes": whole(0, about="How many bytes it has."),
+    "from": whole(0, about="The first leaf from which it comes."),
+    "to": whole(0, about="The leaf before which it ends."),
+}
 _LEAF = named(
     "Leaf",
     record(
         {
-            "kind": named("LeafKind", ids(["begin", "hour", "end", "sealed"], "Why the leaf was made. A sealed leaf has only a `seal`.")),
+            "kind": named(
+                "LeafKind", ids(["begin", "hour", "end", "sealed", "bulk"], "Why the leaf was made. A sealed leaf has only a `seal`.")
+            ),
             "match": optional(MATCH_ID),
             "version": optional(versions("The version of the match.")),
-            "digest": optional(described(DIGEST, "The digest of the entry of that version.")),
-            "at": optional(described(TIME, "When the entry of that version was received.")),
+            "digest": optional(described(DIGEST, "The digest of the entry of that version, or of the bulk file.")),
+            "at": optional(described(TIME, "When the entry of that version was received, or the bulk file completed.")),
             "commitment": optional(described(DIGEST, "The SHA-256 of the match's secret, in a leaf of the kind `begin`.")),
             "hour": optional(described(TIME, "Inside a sealed leaf: the hour that it was made for.")),
             "seal": optional(described(DIGEST, "The salted SHA-256 of the leaf inside.")),
+            **{name: optional(shape) for name, shape in _OF_BULK.items()},
         },
         "A leaf of the server's log. Its bytes are the canonical JSON of this object.",
+    ),
+)
+PROVEN_LEAF = named(
+    "ProvenLeaf",
+    record(
+        {
+            "index": whole(0, about="The place of the leaf in the log."),
+            "leaf": described(_LEAF, "The leaf as the log has it."),
+            "opened": optional(described(nullable(_LEAF), "The leaf inside the seal; null if you may not see it.")),
+            "proof": text(about="A proof (c2sp.org/tlog-proof) that the log has the leaf, with a signed checkpoint."),
+        },
+        "A leaf, and the proof that the log has it. Only a sealed leaf has `opened`.",
     ),
 )
 LEAVES = named(
@@ -103,18 +128,7 @@ LEAVES = named(
         {
             "match": MATCH_ID,
             "leaves": listing(
-                named(
-                    "ProvenLeaf",
-                    record(
-                        {
-                            "index": whole(0, about="The place of the leaf in the log."),
-                            "leaf": described(_LEAF, "The leaf as the log has it."),
-                            "opened": optional(described(nullable(_LEAF), "The leaf inside the seal; null if you may not see it.")),
-                            "proof": text(about="A proof (c2sp.org/tlog-proof) that the log has the leaf, with a signed checkpoint."),
-                        },
-                        "A leaf, and the proof that the log has it. Only a sealed leaf has `opened`.",
-                    ),
-                ),
+                PROVEN_LEAF,
                 about="The leaves, by index.",
             ),
             "next": NEXT,

@@ -14,14 +14,19 @@ from events.hooks.pace import MESSAGES, MESSAGES_SECONDS
 from events.hooks.subscriptions import MOST_HOOKS
 from events.lists import LONGEST_PAGE
 from events.play import LONGEST_LIST
+from table.data import MOST_TAGS
 
 PREFIX = "WARLEDGER_LIMIT_"
 LONGEST_NAME = 64
 LONGEST_READ = 1000
+LARGEST_ROUND = 32
 LONGEST_REPLAY = 100
 SCOPES = ("player", "address", "prefix", "process", "request")
 CPU = "milliseconds of CPU time"
-UNITS = ("requests", CPU, "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames")
+UNITS = (
+    *("requests", CPU, "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames"),
+    "tags",
+)
 
 
 class Limit(NamedTuple):
@@ -64,6 +69,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit("probes", "address", 2000, 10, "requests", "`/healthz` and `/readyz`. They count towards no other limit."),
     Limit("metrics", "address", 200, 10, "requests", "`/metrics`. It counts towards no other limit."),
     Limit("audits", "address", 300, 60, "requests", "Audits, records and dossiers of matches."),
+    Limit("bulk", "address", 600, 60, "requests", "Parts of bulk files."),
     Limit("drawings", "address", 3000, 60, "requests", "Pages of frames, tries, and answers of `why`."),
     Limit("hints", "player", 600, 3600, "requests", "New hints."),
     Limit("hints_at_once", "player", 4, None, "requests", "Hints that the player waits for."),
@@ -106,7 +112,9 @@ LIMITS: tuple[Limit, ...] = (
     Limit("streams_per_prefix", "prefix", 2048, None, "streams", "Open streams and long polls.", field="streams_per_prefix"),
     Limit("body", "request", 65_536, None, "bytes", "The body.", field="body_limit"),
     Limit("header", "request", 4096, None, "bytes", "The value of a header; the path; the query.", field="header_limit"),
-    Limit("name", "request", LONGEST_NAME, None, "characters", "The name of a player.", fixed=True),
+    Limit("name", "request", LONGEST_NAME, None, "characters", "The name of a player or a match.", fixed=True),
+    Limit("round", "request", LARGEST_ROUND, None, "matches", "Matches of a round, created in one request.", fixed=True),
+    Limit("tags", "request", MOST_TAGS, None, "tags", "Tags of a match.", fixed=True),
     Limit("list", "request", LONGEST_LIST, None, "actions", "Actions in one list.", fixed=True),
     Limit("entries_page", "request", LONGEST_READ, None, "entries", "Entries in one page.", fixed=True),
     Limit("frames_page", "request", LONGEST_REPLAY, None, "frames", "Frames in one page.", fixed=True),

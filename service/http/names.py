@@ -1,4 +1,4 @@
-"""Names of players: none passes for the server, or for another name by letters that only look alike (docs/decisions/0090).
+"""Names of players and matches: none passes for the server, or for another name by letters that only look alike (docs/decisions/0090).
 
 The rules are those of Unicode's security mechanisms (UTS 39), applied to each word. The data are Unicode's, as the package
 confusable-homoglyphs has them.
@@ -15,6 +15,8 @@ from importlib.resources import files
 
 import orjson
 from confusable_homoglyphs.categories import alias
+
+from service.http.problems import Problem
 
 MOST_MARKS = 4  # on a letter; no written language needs more
 RESERVED = ("admin", "administrator", "moderator", "referee", "warledger")  # as a word of a name
@@ -59,6 +61,12 @@ def is_reserved(name: str) -> bool:
     whole = {_folded(plain), _folded(plain.strip(_AT_ENDS))}
     words = {_folded(word.strip(_AT_ENDS)) for word in (*plain.split(), *_WORD.findall(plain))}
     return not whole.isdisjoint(_folds(RESERVED + RESERVED_ALONE)) or not words.isdisjoint(_folds(RESERVED))
+
+
+def check_name(name: str) -> None:
+    """Raise Problem `name_reserved` if a name could pass for the server or its staff."""
+    if is_reserved(name):
+        raise Problem("name_reserved")
 
 
 @cache

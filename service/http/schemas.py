@@ -15,14 +15,15 @@ from events.hooks.addresses import LONGEST as LONGEST_URL
 from events.hooks.subscriptions import OVERLAP
 from events.hooks.subscriptions import ROLES as HOOK_ROLES
 from events.lists import LONGEST_PAGE
+from events.notary.bulk import PAGE as PARTS
 from events.notary.server_log import PAGE as LEAVES
 from events.store.queue.studies import ANALYSTS
 from games import patterns
 from games.picture import THEMES
 from record.notices import KINDS
 from service.http import names
-from service.http.limits import LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
-from table.data import LEVELS
+from service.http.limits import LARGEST_ROUND, LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
+from table.data import LEVELS, MOST_TAGS
 from web.look import AUTO
 from web.picture import BOARD, PAGE, SHAPES, WIDE
 
@@ -118,10 +119,13 @@ class Switch(fields.Boolean):
 NUMBER = "[1-9][0-9]{0,14}"
 
 
-def _cursor(pattern: str = rf"{patterns.VERSION}\.{patterns.MATCH}") -> Text:
+_LATER = r"(?:\.[0-9a-z]{0,10}){0,1000}"  # by how much the place of each partition is later (events.lists.updates)
+
+
+def _cursor(pattern: str = rf"{patterns.VERSION}\.{patterns.MATCH}", longest: int = 200) -> Text:
     """Return the field of a cursor. In lists of matches it is a moment and a match; in lists about one match it is a `NUMBER`."""
     return Text(
-        validate=[validate.Length(1, 200), Pattern(pattern, error="The `next` of an answer.")],
+        validate=[validate.Length(1, longest), Pattern(pattern, error="The `next` of an answer.")],
         metadata={"description": "Where to continue: the `next` of the previous page."},
     )
 
@@ -256,6 +260,9 @@ class ConfirmQuery(Schema):
     )
 
 
+A_TAG = Pattern(patterns.TAG, error="1 to 40 lower-case letters, digits, dots, hyphens and underscores; the first is a letter or a digit.")
+
+
 class MatchBody(Schema):
     """A new match, or a fork. The table checks the order and the settings; the game checks the options."""
 
@@ -272,6 +279,8 @@ class MatchBody(Schema):
     spectators = fields.Raw()
     dispute_days = fields.Integer(strict=True)
     rated = Flag(validate=validate.Equal(True))
+    name = Text(validate=NAME_RULES)
+    tags = fields.List(Text(validate=A_TAG), validate=validate.Length(0, MOST_TAGS))
 
     @validates_schema
     def _check_kind(self, given: dict[str, Any], **_: Any) -> None:
@@ -283,6 +292,17 @@ class MatchBody(Schema):
         wrong |= {name: ["Unknown field."] for name in foreign if name in given}
         if wrong:
             raise ValidationError(wrong)
+
+
+class RoundBody(Schema):
+    """Several new matches."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    matches = fields.List(fields.Nested(MatchBody), required=True, validate=validate.Length(1, LARGEST_ROUND))
 
 
 class SeatBody(Schema):
@@ -348,6 +368,18 @@ class MatchesQuery(Schema):
         metadata={"description": "Only matches with an open seat that is kept for this player. `me`: you."},
     )
     to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me`: you."})
+    creator = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches that this player has created. `me`: you."})
+    tag = Text(validate=A_TAG, metadata={"description": "Only matches with this tag."})
+    updated_since = Text(
+        validate=[
+            validate.Length(1, 4000),
+            Pattern(f"{patterns.VERSION}{_LATER}", error="Milliseconds since 1970, or an `updated_until`."),
+        ],
+        metadata={
+            "description": "With `creator=me`: only matches that have changed since, the earliest change first. It is a moment, in "
+            "milliseconds since 1970, or the `updated_until` of an earlier answer."
+        },
+    )
     sort = Text(
         validate=validate.OneOf(["deadline"]),
         metadata={
@@ -358,8 +390,16 @@ class MatchesQuery(Schema):
     practice = Switch(
         metadata={"description": "`true`: only practice matches. `false`: only other matches."},
     )
-    limit = Whole(load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number to return."})
-    cursor = _cursor()
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
+    )
+    cursor = _cursor(rf"{patterns.VERSION}(?:\.{patterns.MATCH}|{_LATER})", 4000)
+
+    @validates_schema
+    def _check_updates(self, given: dict[str, Any], **_: Any) -> None:
+        """Raise ValidationError unless a query for changes is about the caller's own matches, in their own order."""
+        if "updated_since" in given and (given.get("creator") != "me" or "sort" in given):
+            raise ValidationError({"updated_since": ["It needs `creator=me`, and has an order of its own."]})
 
 
 class RatingsQuery(Schema):
@@ -501,6 +541,13 @@ class LeavesQuery(Schema):
     limit = Whole(
         load_default=LEAVES, validate=validate.Range(1, LEAVES), metadata={"description": "The largest number of leaves to return."}
     )
+
+
+class BulkQuery(Schema):
+    """The query of a bulk file."""
+
+    cursor = _cursor(NUMBER)
+    limit = Whole(load_default=PARTS, validate=validate.Range(1, PARTS), metadata={"description": "The largest number of parts to return."})
 
 
 class ConsistencyQuery(Schema):

@@ -80,6 +80,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
         "id": standing["id"],
         "game": game.id,
         "title": game.title,
+        "called": standing["name"],
         "version": standing["version"],
         "thumb": _thumb(pages, standing),
         "status": {"open": "waiting for players", "playing": f"round {standing['round']}", "over": "finished"}[standing["status"]],

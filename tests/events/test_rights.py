@@ -216,7 +216,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "project": (
             [keys.stream],
             [
-                '{"head": 2, "requests": {"p/r": "1:1:f"}, "leaf": 7, "indexes": {"all": 9}}',
+                '{"head": 2, "requests": {"p/r": "1:1:f"}, "leaf": 7, "updated": "player", "indexes": {"all": 9}}',
                 *("{}", 1, "64", "x", f"advance|{world.match}|", 5),
             ],
         ),
@@ -224,6 +224,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "remove": ([keys.due], ["member"]),
         "begin": (["{store}:begun"], [1, 16, "ab" * 32]),
         "sequence": ([f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
+        "keep_bulk": ([f"{LOG}bulk", f"{LOG}b:war/2026-11"], [0, 1, "state", "{}", 1, "{}"]),
         "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, "log.example\n0\n"]),
         "settle": ([keys.stream], [2, 9]),
         "rate": (["{ratings}:tally"], [1, "", "[1,9,0]", "1", world.letters["P"][-17:], "[1500.0,200.0,1,0]", 1108]),

@@ -104,7 +104,7 @@ def receipts(about: About) -> Iterator[Ask]:
 
 def lists(about: About) -> Iterator[Ask]:
     """Ask for the matches that there are, and for those of the caller."""
-    for query in ("", "?status=playing", "?player=me", "?to_act=me", "?limit=0"):
+    for query in ("", "?status=playing", "?player=me", "?to_act=me", "?creator=me&tag=cup", "?creator=me&updated_since=0", "?limit=0"):
         yield Ask(f"/v1/matches{query}")
 
 
@@ -147,6 +147,9 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "begin_analysis": posted(f"{MATCH}/analysis"),
     "get_hint": once(f"{MATCH}/hint"),
     "join_match": posted(f"{MATCH}/seats/{{seat}}"),
+    "create_round": lambda about: iter(
+        [Ask("/v1/rounds", {"Idempotency_Key": "round"}, "POST", {"matches": [{"fork_of": about.match, "at": 2}]})]
+    ),
     "create_match": posted("/v1/matches", lambda about: {"fork_of": about.match, "at": 2}),
     "get_my_stream": own_stream,
     "page /": lambda about: (Ask(f"/?{query}") for query in ("", "part=list&mine=true", "part=list&status=playing")),
@@ -189,6 +192,9 @@ NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
     "The log has digests, which cover what is hidden by salted leaves (docs/auditing.md); test_ledger.py has pairs of leaves.": (
         *("get_checkpoint", "get_log_tile_entries", "get_log_entries", "get_log_tile", "get_consistency"),
     ),
+    "Bulk files have what is over and open to everybody; test_bulk.py has a match that goes on beside them.": (
+        *("list_bulk", "get_bulk_file", "get_bulk_part"),
+    ),
     "The service says this of itself.": ("list_limits", "list_problems", "get_problem", "get_server_keys", "get_health", "get_readiness"),
     "It counts what all processes have done; test_bidding.py has pairs of its numbers.": ("get_metrics",),
     "Actions that were refused are shown to their own seats; test_beside.py has what others get.": ("get_refusals",),
@@ -227,7 +233,7 @@ def sent(caller: Caller, route: str, ask: Ask) -> Any:
     assert endpoint == route, f"{ask} is not answered by {route}"
     if route.startswith("page "):  # openapi.yaml does not describe it
         return caller.client.get(ask.path, headers={"Authorization": f"Bearer {caller.key}"} if caller.key else {})
-    return caller.post(ask.path, ask.body) if ask.method == "POST" else caller.get(ask.path, **ask.headers)
+    return caller.post(ask.path, ask.body, **ask.headers) if ask.method == "POST" else caller.get(ask.path, **ask.headers)
 
 
 def comparable(answer: Any) -> tuple[int, bytes, list[tuple[str, str]]]:

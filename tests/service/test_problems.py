@@ -144,6 +144,7 @@ def test_what_an_operation_takes_can_fail_as_documented(
     known = {
         "match": tally, "player": ada.id, "key": f"k{ada.id[1:]}", "game": "war", "seat": "two", "version": "1", "dispute": "1",
         "rule": "TBL-SEA-01", "code": "stale", "level": "0", "tile": "000", "hook": hook, "delivery": "test-1",
+        "month": "2026-11", "part": "1",
     }  # fmt: skip
     for operation in derived(code):
         asked = provoking(code, operation, settings)

@@ -31,6 +31,7 @@ Opener = Callable[..., Platform]
 STAY = {"type": "add", "by": 1, "stay": True}
 ADVANCE = [{"type": "advance"}]
 LATE = {"delay": 4}
+MINE = ("creator=me", "creator=me&updated_since=0", "creator=me&updated_since=0&tag=cup")
 
 
 def hidden(creator: Caller, one: Caller, two: Caller, spectators: Any, game: str = "tally", **options: Any) -> str:
@@ -58,7 +59,18 @@ def told(caller: Caller, match: str, *players: Caller) -> Iterator[tuple[str, An
     for after in (2, 3, 4, 5, 12, 99):
         for path in (f"{base}/entries?after={after}", f"{base}/stream?seconds=0&after={after}", f"{base}/entries?after={after}&limit=2"):
             yield path, comparable(caller.get(path))
-    for filters in ("", "limit=1", "status=playing", "status=over", "status=open", "game=war", "to_act=me", "player=me", "invited=me"):
+    for filters in (
+        "",
+        "limit=1",
+        "status=playing",
+        "status=over",
+        "status=open",
+        "game=war",
+        "to_act=me",
+        "player=me",
+        "invited=me",
+        *MINE,
+    ):
         yield filters, comparable(caller.get(f"/v1/matches?{filters}"))
     for player in players:
         for filters in (f"to_act={player.id}", f"player={player.id}", f"player={player.id}&to_act={player.id}&limit=1"):

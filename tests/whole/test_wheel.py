@@ -18,14 +18,22 @@ import tomllib
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 from zipfile import ZipFile
 
 import pytest
+from werkzeug.serving import make_server
 
+from events import accounts, play
+from events.notary import bulk, collecting
+from events.platform import Platform
 from games import GAMES
 from record.rules import content_hash
+from service.app import create_app
+from service.http.settings import Settings
 from tests.conftest import within
+from tests.service.test_bulk import collected
 from tools import private
 from tools.processes import family
 from tools.release import version_of
@@ -251,6 +259,39 @@ def test_a_bot_that_thinks_plays_by_the_rules_of_the_wheel(place: Place, service
     words = ["--game", "war_of_civilizations", "--rival", "ai:random", "--seconds", "0.01"]
     played = place.run(str(private.ROOT / "examples" / "thinking_bot.py"), service.url, *words, program="python")
     assert re.search(r"won by \w+: \w+\n$", played.stdout), played.stderr
+
+
+def test_bulk_files_are_downloaded_and_checked_where_there_is_no_service(
+    judge: Place, platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The download breaks off in a part, and goes on there. A byte that differs is found."""
+    monkeypatch.setattr(collecting, "LARGE", 20_000)
+    ann, bob = (accounts.register(platform, name)[0].id for name in ("Ann", "Bob"))
+    for _ in range(3):
+        match = play.create(platform, ann, "war", {"red": "me", "blue": f"player:{bob}"}, {}).match
+        play.act_at_table(platform, match, bob, {"type": "take_seat", "seat": "blue"})
+        play.play(platform, match, "system", [{"type": "advance"}])
+        play.act_at_table(platform, match, "red", {"type": "resign"})
+    collected(platform, monkeypatch)
+    app = create_app(platform, Settings(log_requests=False))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    Thread(target=server.serve_forever, daemon=True).start()
+    url, month = f"http://127.0.0.1:{server.port}", bulk.files(platform)[0].month
+    try:
+        download = ("-c", PROGRAMS["bulk.py"], url, "war", month)
+        done = judge.run(*download, program="python")
+        assert done.stdout.endswith("holds\n"), done.stdout + done.stderr
+        parts = sorted((judge.folder / f"war-{month}").glob("*.ndjson"))
+        whole = parts[0].read_bytes()
+        parts[0].write_bytes(whole[:100])
+        assert judge.run(*download, *platform.signer.vkeys(), program="python").returncode == 0
+        assert parts[0].read_bytes() == whole
+        winners = judge.run("-c", PROGRAMS["winners.py"], f"war-{month}", program="python")
+        assert winners.stdout == "blue has won 3 of 3 matches\n", winners.stderr
+        parts[0].write_bytes(whole.replace(b"resign", b"rasign"))
+        assert judge.run(*download, program="python").stderr.endswith("is damaged: delete it, and start again\n")
+    finally:
+        server.shutdown()
 
 
 def test_commands_run_without_the_packages_of_the_service_or_name_one(judge: Place, dossiers: list[Path]) -> None:

@@ -257,6 +257,65 @@ class BeginContinuation(TypedDict):
     type: Literal["begin_continuation"]
 
 
+class BulkFile(TypedDict):
+    """All finished matches of a game and a month."""
+
+    game: AnalysisWaitingGame
+    month: str
+    complete: bool
+    matches: int
+    parts: int
+    bytes: int
+    digest: Digest
+    log: BulkLog
+
+
+class BulkFiles(TypedDict):
+    """The bulk files."""
+
+    files: list[BulkFile]
+
+
+BulkLog = TypedDict(
+    "BulkLog",
+    {
+        "origin": "str",
+        "from": "int",
+        "to": "int | None",
+    },
+)
+"""The leaves of the server's log from whose ends of matches a file comes."""
+
+
+class BulkManifest(TypedDict):
+    """A file with its parts."""
+
+    game: AnalysisWaitingGame
+    month: str
+    complete: bool
+    matches: int
+    parts: int
+    bytes: int
+    digest: Digest
+    log: BulkLog
+    leaf: ProvenLeaf | None
+    list: list[BulkPart]
+    next: BulkManifestNext
+
+
+BulkManifestNext: TypeAlias = "str | None"
+"""The `cursor` of the next page; null after the last one."""
+
+
+class BulkPart(TypedDict):
+    """A part of a file. It never changes."""
+
+    part: int
+    matches: int
+    bytes: int
+    sha256: Digest
+
+
 ChainState: TypeAlias = 'Literal["verified", "undisclosed"] | str'
 """Whether the digests were checked, or cannot be checked yet, or another."""
 
@@ -359,7 +418,8 @@ class ContinuationBegunEvent(TypedDict):
 
 class ContinueMatch(TypedDict):
     """Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players. The dice and the
-    clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02)."""
+    clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02,
+    TBL-LBL-02)."""
 
     type: Literal["continue_match"]
     continues: MatchId
@@ -399,14 +459,22 @@ class CreateMatch(TypedDict):
     spectators: NotRequired[ShownSpectators]
     dispute_days: NotRequired[CreateMatchDisputeDays]
     rated: NotRequired[Literal[True]]
+    name: NotRequired[CreateMatchName]
+    tags: NotRequired[list[CreateMatchTags]]
     rematch_of: NotRequired[MatchId]
 
 
 CreateMatchDisputeDays: TypeAlias = "int"
 """for how many days, at most, the disputes of a seat freeze the match; 3 if left out, 0 to 14"""
 
+CreateMatchName: TypeAlias = "str"
+"""the name of the match, 1 to 64 characters without control characters"""
+
 CreateMatchSeats: TypeAlias = "dict[str, str]"
 """who takes which seat"""
+
+CreateMatchTags: TypeAlias = "str"
+"""a tag: 1 to 40 lower-case letters, digits, dots, hyphens and underscores; the first is a letter or a digit"""
 
 
 class DaysClock(TypedDict):
@@ -512,7 +580,7 @@ class Desk(TypedDict):
 
     disputes: list[DeskDispute]
     players: PlayerNames
-    next: DeskNext
+    next: BulkManifestNext
 
 
 class DeskDisputeFreezes(TypedDict):
@@ -549,9 +617,6 @@ class DeskDispute(TypedDict):
     updated: int
     number: int
 
-
-DeskNext: TypeAlias = "str | None"
-"""The `cursor` of the next page; null after the last one."""
 
 DiceState: TypeAlias = 'Literal["verified", "partly", "undisclosed"] | str'
 """Whether all draws were checked, some, or none as the secret is not published yet, or another."""
@@ -883,6 +948,8 @@ class Fork(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    name: NotRequired[ForkName]
+    tags: NotRequired[list[ForkTags]]
 
 
 ForkCode: TypeAlias = "bool"
@@ -905,10 +972,18 @@ class ForkMatch(TypedDict):
     time_out: NotRequired[ShownTimeOutRequest]
     spectators: NotRequired[ShownSpectators]
     dispute_days: NotRequired[CreateMatchDisputeDays]
+    name: NotRequired[CreateMatchName]
+    tags: NotRequired[list[CreateMatchTags]]
 
 
 ForkMatchAt: TypeAlias = "int"
 """the version of it"""
+
+ForkName: TypeAlias = "str"
+"""The name of the match. Everybody sees it, and it never changes."""
+
+ForkTags: TypeAlias = "str"
+"""A tag."""
 
 
 class Frame(TypedDict):
@@ -1344,20 +1419,29 @@ class LapseDispute(TypedDict):
     dispute: DisputeNumber
 
 
-class Leaf(TypedDict):
-    """A leaf of the server's log. Its bytes are the canonical JSON of this object."""
+Leaf = TypedDict(
+    "Leaf",
+    {
+        "kind": "LeafKind",
+        "match": "NotRequired[MatchId]",
+        "version": "NotRequired[int]",
+        "digest": "NotRequired[Digest]",
+        "at": "NotRequired[int]",
+        "commitment": "NotRequired[Digest]",
+        "hour": "NotRequired[int]",
+        "seal": "NotRequired[Digest]",
+        "game": "NotRequired[str]",
+        "month": "NotRequired[str]",
+        "matches": "NotRequired[int]",
+        "parts": "NotRequired[int]",
+        "bytes": "NotRequired[int]",
+        "from": "NotRequired[int]",
+        "to": "NotRequired[int]",
+    },
+)
+"""A leaf of the server's log. Its bytes are the canonical JSON of this object."""
 
-    kind: LeafKind
-    match: NotRequired[MatchId]
-    version: NotRequired[int]
-    digest: NotRequired[Digest]
-    at: NotRequired[int]
-    commitment: NotRequired[Digest]
-    hour: NotRequired[int]
-    seal: NotRequired[Digest]
-
-
-LeafKind: TypeAlias = 'Literal["begin", "hour", "end", "sealed"] | str'
+LeafKind: TypeAlias = 'Literal["begin", "hour", "end", "sealed", "bulk"] | str'
 """Why the leaf was made. A sealed leaf has only a `seal`, or another."""
 
 
@@ -1366,7 +1450,7 @@ class LeafList(TypedDict):
 
     match: MatchId
     leaves: list[ProvenLeaf]
-    next: DeskNext
+    next: BulkManifestNext
 
 
 class LeaveSeat(TypedDict):
@@ -1408,7 +1492,7 @@ class LimitList(TypedDict):
 LimitScope: TypeAlias = 'Literal["player", "address", "prefix", "process", "request"] | str'
 """What a limit applies to, or another."""
 
-LimitUnit: TypeAlias = 'Literal["requests", "milliseconds of CPU time", "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames"] | str'
+LimitUnit: TypeAlias = 'Literal["requests", "milliseconds of CPU time", "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames", "tags"] | str'
 """What is counted, or another."""
 
 LogStopped: TypeAlias = 'Literal["older", "forked", "unreadable"] | str'
@@ -1435,6 +1519,8 @@ class Match(TypedDict):
     created: int
     creator: PlayerId
     rematch_of: MatchId | None
+    name: str | None
+    tags: list[ForkTags]
     practice: bool
     rated: bool
     origin: Origin | None
@@ -1509,6 +1595,8 @@ class MatchCreatedEvent(TypedDict):
     dispute_days: CreateMatchDisputeDays
     practice: NotRequired[Literal[True]]
     rated: NotRequired[Literal[True]]
+    name: NotRequired[CreateMatchName]
+    tags: NotRequired[list[CreateMatchTags]]
 
 
 class MatchFrozenEvent(TypedDict):
@@ -1527,7 +1615,8 @@ class MatchList(TypedDict):
 
     matches: list[Standing]
     players: PlayerNames
-    next: DeskNext
+    next: BulkManifestNext
+    updated_until: NotRequired[str]
 
 
 class MatchPausedEvent(TypedDict):
@@ -1641,6 +1730,12 @@ class NewPlayer(TypedDict):
     name: str
     role: Role
     key: str
+
+
+class NewRound(TypedDict):
+    """Several new matches, such as a round of a tournament."""
+
+    matches: list[NewMatch | Fork]
 
 
 class NoneClock(TypedDict):
@@ -2309,7 +2404,7 @@ class Problem(TypedDict):
     place: NotRequired[int]
 
 
-ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "was_shown", "wrong_code", "no_analysis", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
+ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "was_shown", "wrong_code", "no_analysis", "no_bulk_file", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
 """Why the platform refuses, or another."""
 
 
@@ -2419,7 +2514,7 @@ class Ratings(TypedDict):
     counted: RatingsCounted
     ratings: list[RatedPlayer]
     players: PlayerNames
-    next: DeskNext
+    next: BulkManifestNext
 
 
 class Read(TypedDict):
@@ -2666,6 +2761,17 @@ class RoundEndedEvent(TypedDict):
 
     type: Literal["round_ended"]
     round: Round
+
+
+class RoundMatch(TypedDict):
+    """What became of a match of a round: `id`, `version` and `receipt`, or a `problem`."""
+
+    status: int
+    id: NotRequired[MatchId]
+    version: NotRequired[int]
+    code: NotRequired[str]
+    receipt: NotRequired[str]
+    problem: NotRequired[Problem]
 
 
 class RoundStartedEvent(TypedDict):
@@ -2945,6 +3051,12 @@ ShownDisputeVersion: TypeAlias = "int"
 """the version that the dispute is about"""
 
 
+class ShownRound(TypedDict):
+    """What became of a round."""
+
+    matches: list[RoundMatch]
+
+
 class ShownRuleDispute(TypedDict):
     """`rule_dispute`, as entries show it. Until the match is over, spectators may see only its `type`."""
 
@@ -3047,6 +3159,8 @@ class Standing(TypedDict):
     created: int
     creator: PlayerId
     rematch_of: MatchId | None
+    name: str | None
+    tags: list[ForkTags]
     practice: bool
     rated: bool
     origin: Origin | None
@@ -3669,6 +3783,8 @@ class WarNewMatch(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    name: NotRequired[ForkName]
+    tags: NotRequired[list[ForkTags]]
 
 
 WarNewMatchRated: TypeAlias = Literal[True]
@@ -4813,6 +4929,8 @@ class WocNewMatch(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    name: NotRequired[ForkName]
+    tags: NotRequired[list[ForkTags]]
 
 
 class WocOfferRansom(TypedDict):
@@ -5851,6 +5969,8 @@ class WowNewMatch(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    name: NotRequired[ForkName]
+    tags: NotRequired[list[ForkTags]]
 
 
 class WowOfferDeckShuffledEvent(TypedDict):
