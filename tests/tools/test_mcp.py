@@ -20,9 +20,9 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
-from tools.client import Client as Caller
 
 from games import GAMES
+from sdk.python.warledger_client import Client as Caller
 from tests.tools.mcp_agent import MATCH, Agent, Refused, choices_in
 from tools import private
 from tools.mcp import command, service, wording
