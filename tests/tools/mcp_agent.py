@@ -107,7 +107,7 @@ class Agent:
         await self.pages("state", match=match)
         for member in re.findall(r"^(/\S+)", await self("state", match=match), re.MULTILINE):
             await self.pages("state", match=match, pointer=member)
-        await self("why", match=match, pointer="/round")
+        assert "{p" not in await self("why", match=match, pointer="/round"), "players are called by name"
 
 
 def choices_in(lines: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from tools.mcp.answers import FOOT, ROOM, fits, oldest, paged, short, size
 from tools.mcp.finding import GameId, MatchId, Page
 from tools.mcp.playing import LONGEST_WAIT, At, Viewer
 from tools.mcp.service import Service, part
-from tools.mcp.wording import compact, entry
+from tools.mcp.wording import compact, entry, named
 
 Pointer = Annotated[str, Field(description='A JSON Pointer into the state, such as "/reserve/red". Empty: the whole state.')]
 
@@ -72,11 +72,13 @@ class Studying:
     ) -> str:
         """Explain a field of the state: the entries that changed it, newest first, with their rules."""
         query = {"pointer": pointer, "at": at or None, "viewer": viewer or None, "cursor": cursor or None, "limit": CHANGES}
-        found = await self._service.get(f"/v1/matches/{part(match)}/why", **query)
+        path = f"/v1/matches/{part(match)}"
+        names = (await self._service.get(path))["players"]
+        found = await self._service.get(f"{path}/why", **query)
         lines = [f"{pointer} at version {found['at']}: {_value(found, 'value')}"]
         for change in found["changes"]:
             rules = sorted({rule for event in change["events"] for rule in event["rules"]})
-            lines.append(f"{change['version']}  {short(' '.join(change['text']), LONGEST_SENTENCE)} [{' '.join(rules)}]")
+            lines.append(f"{change['version']}  {short(named(' '.join(change['text']), names), LONGEST_SENTENCE)} [{' '.join(rules)}]")
             lines.append(f"    {_value(change, 'before')} -> {_value(change, 'after')}")
         more = [f'More: cursor="{found["next"]}"'] if found["next"] else []
         return paged([], [*lines, *more])

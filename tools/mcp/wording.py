@@ -151,10 +151,15 @@ def kinds(choices: Sequence[Json]) -> str:
 
 def entry(frame: Json, names: Json, rules: bool = False) -> str:
     """Return an entry as a line: its version, and what happened in sentences."""
-
-    def named(found: re.Match[str]) -> str:
-        return _called(found[1], names, None, LONGEST_NAME)
-
-    said = " ".join(frame["text"]) or f"{frame['actor']}: {frame['action']}."
+    said = named(" ".join(frame["text"]), names) or f"{frame['actor']}: {frame['action']}."
     ids = f" [{' '.join(frame['rules'])}]" if rules and frame["rules"] else ""
-    return f"{frame['version']}  {short(re.sub(r'{(p[a-z2-7]+)}', named, said), LONGEST_ENTRY)}{ids}"
+    return f"{frame['version']}  {short(said, LONGEST_ENTRY)}{ids}"
+
+
+def named(sentences: str, names: Json) -> str:
+    """Return sentences in which players are called by name. `names`: as in `roster`.
+
+    >>> named("{pa} takes red.", {"pa": {"name": "Ada"}})
+    '"Ada" takes red.'
+    """
+    return re.sub(r"{(p[a-z2-7]+)}", lambda found: _called(found[1], names, None, LONGEST_NAME), sentences)
