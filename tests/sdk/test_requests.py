@@ -101,6 +101,23 @@ def test_an_address_that_is_none_is_not_tried_again() -> None:
         Client("ftp://127.0.0.1", patience=1_000_000).get("/healthz")
 
 
+def test_a_key_from_a_file_may_end_with_a_line_end() -> None:
+    client = Client("http://there", "secret\n", http={"transport": httpx.MockTransport(echo)})
+    assert client.get("/echo")["Authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize("key", ["wl_a\nwl_b", "wl_\N{LATIN SMALL LETTER E WITH ACUTE}"])
+def test_a_key_that_cannot_be_sent_is_told_at_once_and_not_shown(key: str) -> None:
+    client = Client("http://there", key, patience=1_000_000, http={"transport": httpx.MockTransport(echo)})
+    with pytest.raises(ValueError, match=r"^the key has characters that no key has$"):
+        client.get("/echo")
+
+
+def test_a_text_is_no_action(pauses: list[float]) -> None:
+    with pytest.raises(TypeError, match="not the text 'roll'"):
+        canned(echo).match("m1").act("roll")  # type: ignore[arg-type]
+
+
 def test_a_limit_beyond_the_patience_is_told_at_once(pauses: list[float]) -> None:
     body = {"code": "too_many_requests", "detail": "Try again in 3600 s.", "limit": "players", "retry_after": 3600}
     with pytest.raises(Limited) as limited:

@@ -31,7 +31,8 @@ SILENCE = 45.0  # seconds without a byte after which a stream is taken as cut; t
 class AsyncClient:
     """Calls to one server, as one player or as nobody.
 
-    `url`: such as `http://127.0.0.1:8000`. `key`: the key of a player; `register` makes a player. `patience`: for how many seconds a
+    `url`: such as `http://127.0.0.1:8000`. `key`: the key of a player; blanks and line ends around it are
+    left out. `register` makes a player. `patience`: for how many seconds a
     request is sent again while the server is away, busy (503) or limits the player (429); it waits as long as `Retry-After` says. Whatever
     creates something is sent with the same `Idempotency-Key`, so it is carried out once. `timeout`: seconds to wait for an answer.
     `receipts`: a folder in which to keep the receipts of all matches. `http`: settings of httpx, such as `{"verify": False}`.
@@ -48,7 +49,7 @@ class AsyncClient:
         http: Mapping[str, Any] | None = None,
     ) -> None:
         self.url = url.rstrip("/")
-        self.key = key
+        self.key = key if key is None else key.strip()
         self.patience = patience
         self.receipts = Receipts(receipts) if isinstance(receipts, str | Path) else receipts
         self._http = httpx.AsyncClient(timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)), **(http or {}))
@@ -192,7 +193,11 @@ class AsyncClient:
             await anyio.sleep(pause)
 
     def _headers(self, accept: str) -> dict[str, str]:
-        return {"Accept": accept} | ({} if self.key is None else {"Authorization": f"Bearer {self.key}"})
+        if self.key is None:
+            return {"Accept": accept}
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise ValueError("the key has characters that no key has")
+        return {"Accept": accept, "Authorization": f"Bearer {self.key}"}
 
     def _pause(self, patience: Patience, reason: Exception) -> float:
         """Return how many seconds to wait after silence. Raises Unreachable."""
