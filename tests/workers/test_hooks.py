@@ -422,7 +422,7 @@ def test_gates_bound_what_is_under_way_of_a_hook_a_player_and_a_host() -> None:
     assert [gate.enter("p", "h", "a", False) is None for _ in range(OF_HOOK)] == [True] * (OF_HOOK - OF_NEW_HOOK) + [False] * OF_NEW_HOOK
     assert gate.enter("p", "other", "a", False) is not None  # of the player there are enough
     assert OF_PLAYER == OF_HOOK
-    gate.leave("p", "h", "a")
+    gate.leave("p", "h", "a", False)
     assert gate.enter("p", "other", "a", False) is None
     others = [gate.enter(f"p{number}", f"h{number}", "a", False) is None for number in range(OF_HOST)]
     assert others.count(True) == OF_HOST - OF_PLAYER
@@ -435,7 +435,8 @@ def test_a_hook_that_failed_rests_and_then_tries_one_message() -> None:
     assert gate.is_ill("h")
     assert gate.enter("p", "h", "a", False) == 5
     assert gate.enter("p", "h", "a", True) is None  # somebody asked for it
-    gate.leave("p", "h", "a")
+    assert gate.enter("p", "h", "a", True) is not None  # one at a time: it may hang as long as it can
+    gate.leave("p", "h", "a", True)
     clock.now += 5
     assert [gate.enter("p", "h", "a", False) is None for _ in range(3)] == [True] * OF_ILL_HOOK + [False, False]
     assert gate.failed("h", 1, 0) == (2, 60)  # another match failed before, so this hook has failed twice

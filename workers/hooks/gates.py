@@ -15,6 +15,7 @@ from cachetools import LRUCache
 from events.hooks.pace import MESSAGES, MESSAGES_SECONDS
 
 OF_PLAYER = 8  # messages under way at the same time
+OF_ASKING = 1  # of a player, messages that somebody asked for: they go to ill hooks, too
 OF_HOST = 64
 OF_HOOK, OF_NEW_HOOK, OF_ILL_HOOK = 8, 2, 1  # whose last message arrived, of which nothing is known, whose last message did not arrive
 SLOT = MESSAGES_SECONDS / MESSAGES  # seconds between two messages of a player that were put off
@@ -42,6 +43,7 @@ class Gates:
         self._of_player: Counter[str] = Counter()
         self._of_host: Counter[str] = Counter()
         self._of_hook: Counter[str] = Counter()
+        self._asked_by: Counter[str] = Counter()
         self._rests: LRUCache[str, Rest] = LRUCache(REMEMBERED)
         self._full: LRUCache[str, float] = LRUCache(REMEMBERED)  # by player, when the bucket of messages is empty again
         self._slots: LRUCache[str, float] = LRUCache(REMEMBERED)  # by player, the next moment to which something is put off
@@ -57,19 +59,25 @@ class Gates:
         most = OF_NEW_HOOK if rest is None else OF_ILL_HOOK if rest.fails and not asked else OF_HOOK
         if self._of_hook[hook] >= most or self._of_player[player] >= OF_PLAYER or self._of_host[host] >= OF_HOST:
             return self._slot(player, now)
+        if asked and self._asked_by[player] >= OF_ASKING:
+            return self._slot(player, now)
         if (wait := self.spend(player)) is not None:
             return wait
-        self._of_hook[hook] += 1
-        self._of_player[player] += 1
-        self._of_host[host] += 1
+        for counter, name in self._counters(player, hook, host, asked):
+            counter[name] += 1
         return None
 
-    def leave(self, player: str, hook: str, host: str) -> None:
-        """Note that a message is no longer under way."""
-        for counter, name in ((self._of_hook, hook), (self._of_player, player), (self._of_host, host)):
+    def leave(self, player: str, hook: str, host: str, asked: bool) -> None:
+        """Note that a message is no longer under way. `asked`: as for `enter`."""
+        for counter, name in self._counters(player, hook, host, asked):
             counter[name] -= 1
             if not counter[name]:
                 del counter[name]
+
+    def _counters(self, player: str, hook: str, host: str, asked: bool) -> list[tuple[Counter[str], str]]:
+        """Return what counts a message, each with the name under which it does."""
+        found = [(self._of_hook, hook), (self._of_player, player), (self._of_host, host)]
+        return [*found, (self._asked_by, player)] if asked else found
 
     def spend(self, player: str) -> float | None:
         """Count a message of a player. If there were too many, return after how many seconds the next may go."""

@@ -138,7 +138,7 @@ class Sender:
         except NoMatch:
             await self._in_thread(index.finish, unsent, None)
         finally:
-            self._gates.leave(player, hook.id, host)
+            self._gates.leave(player, hook.id, host, bool(unsent.message))
 
     async def _send_one(self, unsent: Unsent, hook: Hook) -> None:
         """Send a message that somebody asked for, once, whatever the answer."""
