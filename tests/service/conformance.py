@@ -120,7 +120,7 @@ def check_stream(operation: str, text: str) -> list[str]:
     """Fail unless each event in the text of a stream is as described. Return the names of the events."""
     found = []
     for block in text.split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in block.splitlines() if line and not line.startswith(":"))
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
         if "data" in fields:
             data, name = json.loads(fields.pop("data")), fields["event"]
             message = of_streams()["channels"][operation]["messages"][name]["$ref"].removeprefix("#")

@@ -196,5 +196,5 @@ def test_a_match_with_several_seats_of_a_player_is_practice_and_counts_for_nobod
 
 def test_a_profile_shows_no_keys_and_no_role(anybody: Caller, referee: Caller) -> None:
     profile = anybody.get(f"/v1/players/{referee.id}")
-    assert set(profile.json) == {"id", "name", "created", "finished"}
+    assert set(profile.json) == {"id", "name", "created", "finished", "ratings"}
     assert str(referee.key).encode() not in profile.data

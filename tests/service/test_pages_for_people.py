@@ -15,7 +15,7 @@ def test_the_description_is_made_once_however_many_ask_for_it_first() -> None:
     app, made = Flask("described"), []
     together = threading.Barrier(8)
 
-    def describe() -> dict[str, str]:
+    def describe(games: object) -> dict[str, str]:
         made.append(threading.current_thread())
         time.sleep(0.1)
         return {"openapi": "3.1.0"}
@@ -24,7 +24,7 @@ def test_the_description_is_made_once_however_many_ask_for_it_first() -> None:
         together.wait()
         return app.test_client().get(path).data
 
-    docs.mount(app, describe)
+    docs.mount(app, {}, describe)
     with ThreadPoolExecutor(8) as asking:
         answers = set(asking.map(ask, ["/openapi.json", "/openapi.yaml"] * 4))
     assert answers == {b'{"openapi":"3.1.0"}', b"{openapi: 3.1.0}\n"}
