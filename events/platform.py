@@ -108,7 +108,9 @@ def _hook_origins(env: Env) -> frozenset[str]:
         except BadHookUrl:
             named = None
         if named is None or named.path != "/":
-            raise EnvError(f'Environment variable "WARLEDGER_HOOK_ORIGINS" invalid: {item!r} is not a scheme and a host. Separate several by commas.')
+            raise EnvError(
+                f'Environment variable "WARLEDGER_HOOK_ORIGINS" invalid: {item!r} is not a scheme and a host. Commas separate them.'
+            )
         found.add(named.origin)
     return frozenset(found)
 
