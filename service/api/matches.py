@@ -585,7 +585,7 @@ OPERATIONS = (
     Operation(
         "create_round", "POST", "/v1/rounds", "matches", "Create several matches at once", create_round,
         {200: in_json("What became of each match.", round_made)},
-        "For organizers: up to 32 matches, such as a round of a tournament. Each is created on its own, as `create_match` does, or refused "
+        "For organisers: up to 32 matches, such as a round of a tournament. Each is created on its own, as `create_match` does, or refused "
         "with a problem; players whom you name are invited, and nobody has a seat before taking it. It needs an `Idempotency-Key`. Sent "
         "again with the same key, it creates only what is missing, and only that counts towards limits.",
         key="needed", by="player", scope="play", headers=("Idempotency-Key",),

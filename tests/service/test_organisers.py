@@ -1,4 +1,4 @@
-"""Organizers: names and tags of matches, rounds in one request, and lists that a program keeps up with."""
+"""Organisers: names and tags of matches, rounds in one request, and lists that a program keeps up with."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_labels_go_by_the_rules_for_names(ada: Caller, labels: Any, status: int,
     assert (refused.status_code, refused.json["code"]) == (status, code)
 
 
-def test_a_rematch_is_in_no_list_of_the_organizer(ada: Caller, ben: Caller, cleo: Caller) -> None:
+def test_a_rematch_is_in_no_list_of_the_organiser(ada: Caller, ben: Caller, cleo: Caller) -> None:
     seats = {"one": f"player:{ben.id}", "two": f"player:{cleo.id}"}
     match = ada.post("/v1/matches", {"game": "tally", "seats": seats, "tags": ["cup"], "name": "Final"}).json["id"]
     for player, seat in ((ben, "one"), (cleo, "two")):

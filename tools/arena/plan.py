@@ -155,7 +155,7 @@ def player_id(name: str) -> str:
     return "p" + base64.b32encode(sha256(f"arena/{name}".encode()).digest()[:10]).decode().lower()
 
 
-ORGANIZER = player_id("the organizer")
+ORGANISER = player_id("the organiser")
 """Who creates the matches that are played here. It is no bot: bots have no blanks in their names."""
 
 
@@ -206,7 +206,7 @@ def checked(plan: Plan) -> Plan:
     if any(not bot.level for bot in plan.bots) and plan.clock.get("kind") == "none":
         raise BadPlan("Programs and players need a clock.")
     try:
-        carry_out(Session(GAMES[plan.game], new=NewMatch()), ORGANIZER, plan.creation(next(plan.matches())))
+        carry_out(Session(GAMES[plan.game], new=NewMatch()), ORGANISER, plan.creation(next(plan.matches())))
     except Refused as refused:
         raise BadPlan(f"Its matches cannot be created. {sentence(GAMES[plan.game], refused.refusal)}") from None
     return plan

@@ -19,7 +19,7 @@ from record.thinking import decide
 from table.clocks import deadline_of
 from table.deadlines import next_deed
 from tools.arena.ledger import Ledger
-from tools.arena.plan import ORGANIZER, Bot, Plan, Planned
+from tools.arena.plan import ORGANISER, Bot, Plan, Planned
 from tools.arena.programs import Line, Program, greeted, parsed, wait
 
 LONGEST = 100_000  # entries of a match
@@ -85,7 +85,7 @@ class _Table:
     def sit_down(self, memory: int) -> None:
         """Create the match and start the programs. The match starts when the last of them has a seat."""
         ledger, seats = self.ledger, self.planned.seats
-        ledger.create(ORGANIZER, self.plan.creation(self.planned))
+        ledger.create(ORGANISER, self.plan.creation(self.planned))
         for seat, bot in seats.items():
             if bot.program:
                 self._start(seat, bot, memory)

@@ -20,7 +20,7 @@ from tools.arena.playing import BadAnswer, Failed, Played, chosen, hello
 from tools.arena.programs import Line, Program, greeted, wait
 
 ACCOUNTS = "accounts.json"
-ORGANIZER = "Arena"
+ORGANISER = "Arena"
 STARTING = 600.0  # seconds for the players to take their seats
 PAUSE = 0.5  # seconds between two looks at a match
 WAIT = 20  # seconds of a long poll
@@ -32,7 +32,7 @@ def registered(plan: Plan, keys: Path) -> Plan:
     Raises Problem, Unreachable, OSError.
     """
     client = Client(plan.service)
-    made = {name: client.post("/v1/players", {"name": name}) for name in (ORGANIZER, *(bot.name for bot in plan.bots if bot.program))}
+    made = {name: client.post("/v1/players", {"name": name}) for name in (ORGANISER, *(bot.name for bot in plan.bots if bot.program))}
     accounts = {name: {"id": account["id"], "key": account["key"]} for name, account in made.items()}
     durable.write(keys / ACCOUNTS, json.dumps(accounts, indent=1).encode())
     published = client.get("/.well-known/warledger-keys")["keys"]
@@ -54,16 +54,16 @@ def play(plan: Plan, planned: Planned, keys: Path, memory: int = 0) -> Played:
     accounts = json.loads((keys / ACCOUNTS).read_bytes())
     body = {name: value for name, value in plan.creation(planned).items() if name != "type"}
     request = sha256(f"{plan.key} {planned.number}".encode()).hexdigest()[:32]
-    organizer = Client(plan.service, accounts[ORGANIZER]["key"])
+    organiser = Client(plan.service, accounts[ORGANISER]["key"])
     # The same request gets the same match, so a match that was cut short goes on.
-    match: str = organizer.request("POST", "/v1/matches", body=body, headers={"Idempotency-Key": request}).json()["id"]
-    table = _Table(plan, planned, match, organizer, {bot.name: accounts[bot.name]["key"] for bot in plan.bots if bot.program})
+    match: str = organiser.request("POST", "/v1/matches", body=body, headers={"Idempotency-Key": request}).json()["id"]
+    table = _Table(plan, planned, match, organiser, {bot.name: accounts[bot.name]["key"] for bot in plan.bots if bot.program})
     try:
         table.sit_down(memory)
         if table.has_started():
             while table.step():
                 pass
-            return Played(organizer.fetch(f"/v1/matches/{match}/dossier"), table.about, table.failed)
+            return Played(organiser.fetch(f"/v1/matches/{match}/dossier"), table.about, table.failed)
         absent = ", ".join(table.absent())
         return Played(b"", table.about, [*table.failed, Failed(absent, f"did not take a seat of {match} on {plan.service}", "")])
     finally:
@@ -74,12 +74,12 @@ def play(plan: Plan, planned: Planned, keys: Path, memory: int = 0) -> Played:
 class _Table:
     """The programs of the arena around one match of the service."""
 
-    def __init__(self, plan: Plan, planned: Planned, match: str, organizer: Client, keys: dict[str, str]) -> None:
+    def __init__(self, plan: Plan, planned: Planned, match: str, organiser: Client, keys: dict[str, str]) -> None:
         self.plan, self.planned, self.path = plan, planned, f"/v1/matches/{match}"
         self.programs: dict[str, Program] = {}  # by seat
         self.about: dict[str, dict[str, str]] = {}
         self.failed: list[Failed] = []
-        self._organizer = organizer
+        self._organiser = organiser
         self._clients = {seat: Client(plan.service, keys[bot.name]) for seat, bot in planned.seats.items() if bot.program}
         self._asked: dict[str, list[Any]] = {}  # by seat, the choices of its open question
         self._late: dict[str, int] = {}  # by seat, how many answers will come to questions that are past
@@ -127,7 +127,7 @@ class _Table:
             return False
         mine = [seat for seat in standing["to_act"] if seat in self.programs and not self.programs[seat].fault]
         if not mine:
-            self._organizer.get(f"{self.path}/entries", after=standing["version"], wait=WAIT)
+            self._organiser.get(f"{self.path}/entries", after=standing["version"], wait=WAIT)
             return True
         for seat in mine:
             if seat not in self._asked:
@@ -138,7 +138,7 @@ class _Table:
         return True
 
     def _standing(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._organizer.get(self.path)
+        found: dict[str, Any] = self._organiser.get(self.path)
         return found
 
     def _ask(self, seat: str, standing: dict[str, Any]) -> None:

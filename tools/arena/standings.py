@@ -21,7 +21,7 @@ from record.positions import Position, replay
 from record.ratings import STEADY, Rating, Result, ratings, result_of
 from record.redeciding import NotWhole, record_in
 from record.trail import header_of
-from tools.arena.plan import ORGANIZER, Plan, Planned, read
+from tools.arena.plan import ORGANISER, Plan, Planned, read
 
 MATCHES = "matches"
 JSON, TEXT = "table.json", "table.txt"
@@ -96,7 +96,7 @@ def _difference(plan: Plan, planned: Planned, position: Position) -> str:
             return "it has another clock"
     if plan.service:
         return ""  # the service chose its id and its dice
-    if position.match != plan.match_id(planned) or position.secret != plan.secret(planned).hex() or position.table["creator"] != ORGANIZER:
+    if position.match != plan.match_id(planned) or position.secret != plan.secret(planned).hex() or position.table["creator"] != ORGANISER:
         return "its dice do not follow from the seed"
     return ""
 
