@@ -588,7 +588,7 @@ OPERATIONS = (
         "For organisers: up to 32 matches, such as a round of a tournament. Each is created on its own, as `create_match` does, or refused "
         "with a problem; players whom you name are invited, and nobody has a seat before taking it. It needs an `Idempotency-Key`. Sent "
         "again with the same key, it creates only what is missing, and only that counts towards limits.",
-        key="needed", by="player", scope="play", headers=("Idempotency-Key",),
+        key="needed", by="player", scope="play", headers=("Idempotency-Key",), needed_headers=("Idempotency-Key",),
         body=Body(new_round, RoundBody(), examples=_ROUNDS), problems=("name_reserved",),
     ),
     Operation(

@@ -368,7 +368,7 @@ def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
     if name == "Idempotency-Key" and operation.key != "needed":
         found["description"] += f" Whoever knows it can get the answer and its key. So it has at least {UNGUESSABLE} characters."
         found["schema"] = found["schema"] | {"minLength": UNGUESSABLE}
-    return found
+    return found | {"required": True} if name in operation.needed_headers else found
 
 
 def _answer(operation: Operation, status: int, components: Components, games: Mapping[str, Game]) -> dict[str, Any]:

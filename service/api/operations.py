@@ -64,8 +64,9 @@ class Operation(NamedTuple):
     """One method of one path.
 
     `by`: the only callers who may ask; this is checked before the view is called. `scope`: the scope that a key needs; None: any valid
-    key will do. `deeds`: the actions of the table that it carries out. `plays`: `acts` if it carries out actions of a seat in the game,
-    `asks` if it checks whether a seat may act. `problems`: codes that follow from nothing else here.
+    key will do. `needed_headers`: those of `headers` without which it refuses. `deeds`: the actions of the table that it carries out.
+    `plays`: `acts` if it carries out actions of a seat in the game, `asks` if it checks whether a seat may act. `problems`: codes that
+    follow from nothing else here.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Operation(NamedTuple):
     scope: str | None = "read"
     query: marshmallow.Schema | None = None
     headers: tuple[str, ...] = ()
+    needed_headers: tuple[str, ...] = ()
     body: Body | None = None
     deeds: tuple[str, ...] = ()
     plays: Literal["", "asks", "acts"] = ""

@@ -78,6 +78,7 @@ def test_the_page_of_the_docs_plays_from_another_origin(visit: Visit) -> None:
     assert str(page.evaluate("localStorage.getItem('key')")).startswith("wl_")
 
 
+@pytest.mark.soak
 def test_a_whole_match_on_the_board_of_the_examples(visit: Visit, service: private.Place) -> None:
     page = visit((private.ROOT / "examples" / "board.html").read_text(encoding="utf-8"))
     page.get_by_role("button", name="War! against the machine").click()

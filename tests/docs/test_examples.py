@@ -126,6 +126,7 @@ def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bot
 
 
+@pytest.mark.soak
 def test_a_bot_over_a_generated_client_has_strict_types_without_a_cast(generated_bot: Path) -> None:
     run(BIN / "mypy", "--strict", "--follow-imports=silent", "bot.py", folder=generated_bot, MYPYPATH=str(generated_bot))
     assert not re.search(r"\bcast\b|\bAny\b|type: ignore", (generated_bot / "bot.py").read_text())
@@ -247,6 +248,7 @@ def test_the_python_sdk_goes_on_with_answers_that_have_grown(grown: str, tmp_pat
     assert printed[2].startswith("won ")
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("game", GAMES[:1])
 def test_the_typescript_bot_goes_on_with_answers_that_have_grown(typescript_bot: Path, grown: str, game: str) -> None:
     """The chain is left unchecked: what has grown here is shown, and stands in no entry."""

@@ -106,6 +106,7 @@ def test_a_union_is_one_of_its_parts_or_where_nothing_tells_them_apart_all_of_th
     assert "class Either(TypedDict):\n    x: NotRequired[int]\n    y: NotRequired[bool]\n" in merged
 
 
+@pytest.mark.soak
 def test_strict_types_are_right_and_notice_what_is_wrong(tmp_path: Path) -> None:
     """One run of mypy for all programs of strangers, who have both packages."""
     wheel.put(private.ROOT, tmp_path / "installed" / "warledger")

@@ -149,6 +149,7 @@ def refuses(line: socket.socket, sent: bytes) -> bool:
 
 
 @LINUX
+@pytest.mark.soak
 def test_a_body_that_comes_byte_by_byte_is_ended(crowded: Live, source: str) -> None:
     with connected(crowded, source) as line:
         line.sendall(BODY)

@@ -66,7 +66,7 @@ def new_key(place: private.Place, name: str) -> str:
     return str(Caller(place.url).post("/v1/players", {"name": name})["key"])
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [pytest.param(game, marks=pytest.mark.soak) if game == "war_of_the_worlds" else game for game in GAMES])
 def test_an_agent_plays_a_whole_match_of_each_game_and_every_answer_is_small(place: private.Place, game: str) -> None:
     matches = []
 
@@ -149,6 +149,7 @@ def over_http(place: private.Place, *options: str, **more: str) -> Iterator[str]
         process.wait(20)
 
 
+@pytest.mark.soak
 def test_agents_play_over_http_with_the_key_of_the_process(place: private.Place) -> None:
     async def script(url: str, mode: str) -> None:
         async with Client(url, mode=mode) as client:

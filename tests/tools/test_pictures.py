@@ -36,6 +36,7 @@ def test_the_same_seed_gives_the_same_pictures(tmp_path: Path) -> None:
     assert one == other
 
 
+@pytest.mark.soak
 def test_every_drawing_gets_an_image(tmp_path: Path) -> None:
     if browsers.chromium() is None:
         pytest.skip("no Chromium was found")

@@ -129,6 +129,7 @@ def test_weights_that_win_matches_are_written_for_their_number_of_seats(toy: Pat
     assert plans.weights_of("tally", 2) == item
 
 
+@pytest.mark.soak
 def test_steps_by_matches_alone_find_weights_that_win(
     toy: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

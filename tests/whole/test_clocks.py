@@ -89,6 +89,7 @@ def time_outs(entries: list[Any]) -> list[tuple[int, int]]:
     return [(entry["at"], event["deadline"]) for entry in entries for event in entry["events"] if event["type"] == "time_ran_out"]
 
 
+@pytest.mark.soak
 def test_a_freeze_of_everything_costs_no_time_and_the_next_deadline_comes_once(place: private.Place) -> None:
     player = Player(place.url)
     acts, sleeps = player.begin(), player.begin()

@@ -71,7 +71,9 @@ def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Pat
             assert len(entries) >= max(version for where, version in acknowledged if where == match)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if name in ("the_web", "the_queue") else ()) for name in PARTS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in ("a_worker", "the_store") else pytest.mark.soak) for name in PARTS]
+)
 def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: private.Place) -> None:
     place = lasting
     player = Playing(place.url, 3)
@@ -218,6 +220,7 @@ def kill_the_store(place: private.Place) -> None:
     until(lambda: not lives(store.number))
 
 
+@pytest.mark.soak
 def test_a_store_that_is_killed_again_while_it_loads_comes_back_and_readyz_says_what_is_waited_for(
     tmp_path: Path, slow_store: dict[str, str]
 ) -> None:

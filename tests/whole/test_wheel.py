@@ -255,6 +255,7 @@ def test_decisions_become_a_table_where_there_is_no_service(judge: Place, dossie
     assert all(int(row["choices"]) >= 1 and float(row["seconds"]) >= 0 for row in rows)
 
 
+@pytest.mark.soak
 def test_a_bot_that_thinks_plays_by_the_rules_of_the_wheel(place: Place, service: private.Place) -> None:
     words = ["--game", "war_of_civilizations", "--rival", "ai:random", "--seconds", "0.01"]
     played = place.run(str(private.ROOT / "examples" / "thinking_bot.py"), service.url, *words, program="python")

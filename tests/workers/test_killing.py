@@ -160,6 +160,7 @@ def test_a_worker_that_is_asked_to_end_hands_in_its_step_and_leaves_a_ticket(lon
     assert queue.llen("rq:queue:think") == 1
 
 
+@pytest.mark.soak
 def test_after_a_worker_is_killed_with_a_backlog_every_match_goes_on(lonely: Platform, hire: Hire) -> None:
     made = [alone(lonely, target=1_000_000) for _ in range(40)]
     doomed = hire()
