@@ -111,6 +111,7 @@ def test_findings_are_pinned_to_their_versions_on_the_bar(open_page: Open, servi
     expect(page.locator("#version")).to_have_text(re.compile("^12 / "))
 
 
+@pytest.mark.soak
 def test_a_match_that_is_over_is_analysed_and_its_turning_points_are_shown(open_page: Open, ada: Api, finished: str) -> None:
     ada.ask("POST", f"/v1/matches/{finished}/analysis")
     page = open_page(f"/m/{finished}")  # whoever has no key may read what somebody else has asked for

@@ -237,7 +237,7 @@ def test_a_program_that_cannot_play_stops_the_arena_before_it_begins(tmp_path: P
         ("fraction", "answered with what no record can hold"),
         ("beyond", "answered with choice 100000"),
         ("resign", None),
-        ("late", "let its time run out"),
+        pytest.param("late", "let its time run out", marks=pytest.mark.soak),  # five seconds, the shortest clock
     ],
 )
 def test_a_program_that_fails_loses_and_the_match_holds(tmp_path: Path, run: Run, mode: str, sentence: str | None) -> None:

@@ -30,7 +30,7 @@ BENCH = [sys.executable, "-m", "benchmarks", "--pairs", "1", "--seconds", "0.2"]
 @pytest.mark.parametrize(
     ("part", "name", "target"),
     [
-        ("fair", "an AI turn beside 5 matches, due to appended", "<= 250"),
+        pytest.param("fair", "an AI turn beside 5 matches, due to appended", "<= 250", marks=pytest.mark.soak),
         pytest.param("http", "war, 1 connection / bare endpoint", ">= 0.9", marks=pytest.mark.soak),
     ],
 )

@@ -56,6 +56,7 @@ def test_after_a_worker_is_killed_in_a_turn_another_plays_it(lonely: Platform, h
     check(lonely, match)
 
 
+@pytest.mark.soak
 def test_a_worker_killed_again_and_again_loses_no_turn(lonely: Platform, hire: Hire) -> None:
     match = alone(lonely, target=5000)
     seen = 0
