@@ -87,7 +87,6 @@ class Decisions:
     def __init__(self) -> None:
         self.tasks: list[Task] = []
         self.findings: list[Finding] = []
-        self._kept = False
         self._left: dict[str, list[int]] = {}  # by reason: the versions that are not run again
 
     def __call__(self, acted: Acted) -> None:
@@ -95,14 +94,9 @@ class Decisions:
         entry, before, game = acted.entry, acted.before, acted.game
         decision = decision_in(entry)
         if decision is None:
-            if self._kept:
-                self.findings.append(
-                    Finding(entry.version, "decision_missing", "The entry stores nothing about this decision, although earlier entries do.")
-                )
-            else:
-                self._leave("about which the entries store nothing", entry.version)
+            sentence = f"The level {acted.level} plays the seat, but the entry stores nothing about its decision."
+            self.findings.append(Finding(entry.version, "decision_missing", sentence))
             return
-        self._kept = True
         if decision["level"] != acted.level:
             return  # a finding of the audit
         if acted.seed is None:

@@ -254,13 +254,13 @@ def test_what_cannot_be_checked_is_counted(serve: Cheat, run: bool, sentence: st
     assert f"{len(versions) - honest} decisions, the first of version {versions[honest]}," in said
 
 
-def test_records_from_before_decisions_were_kept_hold_and_an_audit_says_how_many_there_are() -> None:
+def test_records_of_which_no_decision_is_kept_hold_but_for_their_decisions() -> None:
     older = next(record for record in read([ARCHIVE]) if b'"ai"' in record.raws[0] and len(record.raws) > 30)
     found = Decisions()
     report = audit_entries(ALL_GAMES, older.raws[:30], older.secret, watch=found)
     outcome = run_again(found, 1, ALL_GAMES)
-    assert (report.ok, outcome.run, outcome.findings) == (True, 0, [])
-    assert [said.endswith("about which the entries store nothing") for said in outcome.unchecked] == [True]
+    assert (report.ok, outcome.run, outcome.unchecked) == (True, 0, [])
+    assert {finding.code for finding in outcome.findings} == {"decision_missing"}
 
 
 def test_an_archive_has_decisions_as_they_are() -> None:
@@ -270,17 +270,18 @@ def test_an_archive_has_decisions_as_they_are() -> None:
     assert write_archive(packed, [served.record()]) == 1, "it reads what it has written, and compares"
 
 
-def test_without_the_secret_or_what_was_kept_nothing_is_run() -> None:
+def test_without_the_secret_nothing_is_run_and_what_is_missing_is_found_all_the_same() -> None:
     served = Served("tally", {"one": "random", "two": "random"})
     served.go_on(1)
     served.go_on(4, lambda match, seat: (match.honest(seat)[0], None))
     _, outcome = served.audited()
-    assert (outcome.run, outcome.findings) == (0, [])
-    assert outcome.unchecked == ["4 decisions, the first of version 3, about which the entries store nothing"]
+    missing = [(version, "decision_missing") for version in range(3, 7)]
+    assert (outcome.run, [(finding.version, finding.code) for finding in outcome.findings]) == (0, missing)
     served.go_on(2)
     _, outcome = served.audited(secret=False)
-    assert (outcome.run, outcome.findings) == (0, [])
-    assert "2 decisions, the first of version 7, whose seeds follow from the secret" in outcome.unchecked[1]
+    assert (outcome.run, [(finding.version, finding.code) for finding in outcome.findings]) == (0, missing)
+    (said,) = outcome.unchecked
+    assert said.startswith("2 decisions, the first of version 7, whose seeds follow from the secret")
 
 
 @pytest.mark.soak
