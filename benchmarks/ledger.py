@@ -20,6 +20,7 @@ from benchmarks.web import played
 from events import audit, recall
 from events.dossier_writing import write
 from events.keeping import embedded
+from events.notary import server_log
 from events.platform import Platform
 from events.store.log import Appended, Changes, Claim
 from record.dossiers.lines import WHOLE
@@ -142,6 +143,6 @@ def _dossiers(platform: Platform, matches: Sequence[str], viewer: str, folder: P
     found = []
     for match in matches:
         path = folder / f"{match}-{viewer}.ndjson"
-        path.write_bytes(b"".join(write(platform, recall.position(platform, match), viewer)))
+        path.write_bytes(b"".join(write(platform, recall.position(platform, match), viewer, server_log.all_shown(platform))))
         found.append(Source(path.name, partial(lines_of, path)))
     return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from events import recall
-from events.errors import NoMatch, NotInLog
+from events.errors import NoMatch
 from events.notary import server_log
+from events.notary.server_log import Shown
 from events.notary.sidelog import Read
 from events.platform import Platform
 from evidence import notes, statements
@@ -21,16 +22,18 @@ from table.state import OPEN, delay
 PAGE = 200  # entries to read at a time
 
 
-def write(platform: Platform, position: Position, viewer: str) -> Generator[bytes, None, None]:
+def write(platform: Platform, position: Position, viewer: str, logs: Sequence[Shown]) -> Generator[bytes, None, None]:
     """Yield the dossier of a match up to a position, as bytes of whole lines. `viewer`: `all`, a seat or `spectator`.
 
+    `logs`: the server's logs, from before the position was read (`server_log.all_shown`). So the position has every version that they name,
+    and all their leaves of the match can be written: one of a later version shows that the match has lost entries.
     A truncated dossier has no last line, so nobody takes it for a complete one. Raises NoMatch, StoreUnavailable, before the first bytes or
     later.
     """
-    yield from signed(_pages(platform, position, viewer), position, viewer, platform.signer.sign)
+    yield from signed(_pages(platform, position, viewer, logs), position, viewer, platform.signer.sign)
 
 
-def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list[bytes]]:
+def _pages(platform: Platform, position: Position, viewer: str, logs: Sequence[Shown]) -> Iterator[list[bytes]]:
     """Yield all lines except the last, a page at a time."""
     cached = recall.cached(platform, position.match)
     game = recall.rules_of(platform, position)
@@ -56,8 +59,8 @@ def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list
     yield [line("dispute", **dispute) for dispute in disputes]
     yield list(_sidelog(platform, position, viewer))
     yield [line("receipt", note=platform.signer.receipt(position.match, last.version, last.digest, last.at))]
-    for origin in dict.fromkeys(published.key.name for published in platform.signer.published):
-        yield from _leaves(platform, position, viewer, origin)
+    for log in logs:
+        yield from _leaves(platform, position, viewer, log)
 
 
 def _sidelog(platform: Platform, position: Position, viewer: str) -> Iterator[bytes]:
@@ -85,24 +88,15 @@ def _version_of(note: str) -> int:
     return statements.parse_read(notes.parse(note).text).version
 
 
-def _leaves(platform: Platform, position: Position, viewer: str, origin: str) -> Iterator[list[bytes]]:
-    """Yield the leaves of the match in a server's log up to the last version, a page at a time.
+def _leaves(platform: Platform, position: Position, viewer: str, log: Shown) -> Iterator[list[bytes]]:
+    """Yield all leaves of the match in a server's log, a page at a time.
 
     A server with another name has another log; the log under its old name still counts.
     """
     first = 0
     while True:
-        try:
-            found = server_log.leaves(platform, position.match, viewer != SPECTATOR or position.ended, first, server_log.PAGE, origin)
-        except NotInLog:
-            return
-        yield [line("leaf", **leaf) for leaf in found if _is_known(leaf, position.version)]
+        found = server_log.leaves(platform, position.match, viewer != SPECTATOR or position.ended, first, server_log.PAGE, log)
+        yield [line("leaf", **leaf) for leaf in found]
         if len(found) < server_log.PAGE:
             return
         first = found[-1]["index"] + 1
-
-
-def _is_known(leaf: dict[str, Any], version: int) -> bool:
-    """Return True if a leaf is sealed, or belongs to a version in the dossier."""
-    content = leaf.get("opened") or leaf["leaf"]
-    return "version" not in content or content["version"] <= version

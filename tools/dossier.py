@@ -12,6 +12,7 @@ from typing import BinaryIO
 from events import recall
 from events.dossier_writing import write
 from events.errors import NoMatch, PlatformError
+from events.notary import server_log
 from games.kernel import SPECTATOR
 from record.dossiers.lines import WHOLE
 from tools.platform import Unable, add_data_option, opened
@@ -37,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         with opened(options.data) as platform:
+            logs = server_log.all_shown(platform)  # before the position
             position = recall.position(platform, options.match)
             if options.viewer not in (WHOLE, SPECTATOR, *position.roster):
                 raise Unable(f"{options.viewer} is not a seat of the match.")
@@ -45,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
             elif not position.ended:
                 platform.sidelog.note_read(position.match, position.version, "admin", "dossier")
             with _output(options.to) as output:
-                for chunk in write(platform, position, options.viewer):
+                for chunk in write(platform, position, options.viewer, logs):
                     output.write(chunk)
     except (Unable, NoMatch, PlatformError, OSError) as reason:
         print(reason, file=sys.stderr)

@@ -931,6 +931,7 @@ class Contents {
     this.report = new Report();
     this.lines = 0;
     this.head = null; // the line `dossier`, or null for a record
+    this.header = null; // the first line of a record, if it is not an entry
     this.record = false;
     this.inOne = false; // whether it is a record in one JSON object, as GET …/record answers where nobody asks for lines
     this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], end: [] }; // lines of a dossier by their kind
@@ -939,6 +940,7 @@ class Contents {
     this.expected = 1; // the version of the next entry
     this.entries = new Map(); // by version: digest, at and type of the action
     this.created = {}; // the event `match_created`
+    this.filled = null; // the version at which the last seat was taken
     this.ended = null; // the version that ended or closed the match
     this.told = null; // the secret that an entry tells, in hex
     this.secret = null; // the secret that the file tells anywhere
@@ -1007,6 +1009,7 @@ class Reader {
       this.recordEntry(line);
       return;
     }
+    file.header = value;
     file.match = isText(value.match) ? value.match : null;
     if (isHash(value.blind)) chain.blinds.push(unhex(value.blind));
     file.inOne = Array.isArray(value.entries);
@@ -1294,7 +1297,7 @@ class Rules {
       report.found(null, "rules_unknown", "A line names rules under which no entry was decided.");
     }
     if (head && created.game !== undefined && created.game !== head.game) {
-      report.found(1, "rules_unknown", "The game of the first line is not the one that was created.");
+      report.found(null, "line_unknown", "The game of the first line is not the one that was created.");
     }
   }
 }
@@ -1332,6 +1335,7 @@ function revealed(file, { version, secret, action, events }) {
   }
   if (tells && secret === undefined) report.found(version, "secret_differs", `Version ${version} should tell the secret, and does not.`);
   if (!tells && secret !== undefined) report.found(version, "secret_differs", `Version ${version} tells the secret, and should not.`);
+  if (has("seats_filled")) file.filled ??= version;
   if (ends) file.ended ??= version;
   file.told ??= secret ?? null;
 }
@@ -1344,6 +1348,8 @@ function secretChecked(file, chain) {
     report.found(last || null, "secret_differs", "The secret in the first line is not the one that the entries tell.");
   }
   file.secret = told ?? file.secret;
+  if (told === null && file.filled !== null && (head?.viewer ?? "all") === "all" && (head ?? file.header)?.blind === null)
+    report.found(null, "salt_differs", `The file has no blind key, though the last seat was taken at version ${file.filled}.`);
   if (!file.secret) {
     report.unchecked.add("The dice, and the secret: it is not revealed yet.");
     return;
@@ -1806,12 +1812,7 @@ function forks(heads, consistency) {
       if (continues(sizes.get(from), sizes.get(to), hashes)) continue;
       tell(sizes.get(from), "checkpoint_forked", `The log ${origin} of ${to} leaves does not continue that of ${from}.`);
     }
-    const kept = heads.filter((head) => head.kept && head.origin === origin);
-    for (const head of heads.filter((other) => !other.kept && other.origin === origin)) {
-      const larger = kept.find(({ size }) => size > head.size && !proven.some(({ from, to }) => from === head.size && to === size));
-      if (larger) tell(head, "checkpoint_stale", `The file shows the log with ${head.size} leaves; you have seen ${larger.size}.`);
-    }
-    if (sizes.size > proven.length + 1 && !told.has("checkpoint_stale")) {
+    if (sizes.size > proven.length + 1) {
       heads[0].file.report.unchecked.add(
         "Whether checkpoints of different sizes are of one log: give the proof of consistency (--consistency).",
       );

@@ -115,7 +115,7 @@ def leaf_of(platform: Platform, file: File) -> dict[str, Any] | None:
 
     Raises NotInLog before the first checkpoint, StoreUnavailable.
     """
-    return next(iter(server_log.leaves(platform, leaf_key(file.name), origin=file.origin)), None)
+    return next(iter(server_log.leaves(platform, leaf_key(file.name), log=server_log.shown(platform, file.origin))), None)
 
 
 def leaf_key(name: str) -> str:

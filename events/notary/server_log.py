@@ -6,6 +6,7 @@ The log grows in events/notary/sequencing.py. Readers see only leaves that a pub
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -69,18 +70,27 @@ def consistency(platform: Platform, first: int, second: int) -> list[bytes]:
     return proof(platform, log.origin, tree.consistency_spans(first, second), log.size)
 
 
+def all_shown(platform: Platform) -> list[Shown]:
+    """Return the published part of every log of the server, one for each name that it has had. Raises StoreUnavailable."""
+    found = []
+    for origin in dict.fromkeys(published.key.name for published in platform.signer.published):
+        with suppress(NotInLog):
+            found.append(shown(platform, origin))
+    return found
+
+
 def leaves(
-    platform: Platform, match: str, opens: bool = False, first: int = 0, limit: int | None = None, origin: str = ""
+    platform: Platform, match: str, opens: bool = False, first: int = 0, limit: int | None = None, log: Shown | None = None
 ) -> list[dict[str, Any]]:
     """Return the leaves of a match by index, each as `{"index", "leaf", "proof"}`, with the proof as text (evidence/checkpoints.py).
 
     A sealed leaf also has `opened`: its content if the viewer has a seat (`opens`) or the match has ended, else None. `first`: the first
-    index. `limit`: a number of leaves. `origin`: the origin of an earlier log. Raises NotInLog before the first checkpoint,
-    StoreUnavailable.
+    index. `limit`: a number of leaves. `log`: the part of a log to read, by default what is published now. Raises NotInLog before the first
+    checkpoint, StoreUnavailable.
     """
-    log = shown(platform, origin)
-    logged = platform.store.server_logs.logged(log.origin, [match])[0]
-    found = [leaf for leaf in logged if first <= leaf.number < log.size][:limit]
+    log = log or shown(platform)
+    logged = [leaf for leaf in platform.store.server_logs.logged(log.origin, [match])[0] if leaf.number < log.size]
+    found = [leaf for leaf in logged if first <= leaf.number][:limit]
     opens = opens or any(leaf.kind == END for leaf in logged)
     raws = [row[0] for row in platform.store.server_logs.leaves(log.origin, [(leaf.number, 1) for leaf in found])]
     spans = [tree.inclusion_spans(leaf.number, log.size) for leaf in found]

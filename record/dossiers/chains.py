@@ -15,6 +15,7 @@ from record.dossiers.rolls import wrong_roll
 from record.entries import FORMAT, START, Entry, NotCanonical, Unreadable, blind_key, canonical, parse, salt
 from record.positions import Position
 from record.trail import VERIFIED, Report, Trail, Watch
+from table.rules import is_table_action
 from table.settings import ALL
 
 ENDS = frozenset({"match_closed", "record_opened"})
@@ -52,6 +53,7 @@ class Chain:
         self.game = ""
         self.commitment = ""
         self.revealed: str | None = None
+        self.filled: int | None = None  # the version at which the last seat was taken
         self.ended: int | None = None  # the version that ended the match
         self.hidden = False  # from spectators, while the match runs
         self.pairs: dict[tuple[int, str], int] = {}  # by revision and content hash of rules: the first version that names them
@@ -90,6 +92,10 @@ class Chain:
                 self.findings.add(
                     "secret_differs", "The entry that ends the match must reveal its secret, and no other entry may.", version
                 )
+            if self.ended is not None and not is_table_action(action):
+                self.findings.add("not_legal", f"The entry is an action of the game, but version {self.ended} ended the match.", version)
+            if self.filled is None and "seats_filled" in types:
+                self.filled = version
             if self.ended is None and not _OVER.isdisjoint(types):
                 self.ended = version
             self.seats = holders(events, version, at)

@@ -332,12 +332,10 @@ class Heads:
             return
         if paths:
             self._find_fork(file, f"The log of {second.size} leaves does not continue that of {first.size}.")
-        elif head is first:
-            sentence = f"The file shows the log with {head.size} leaves, but you have seen it with {other.size}."
-            file.findings.add("checkpoint_stale", sentence)
         else:
-            missing = f"whether the log of {second.size} leaves continues that of {first.size}, which you have: get a proof of consistency"
-            file.chain.unchecked.append(missing)
+            proof = f"GET /log/consistency?from={first.size}&to={second.size}"
+            about = "which you have" if other is first else "which the file shows"
+            file.chain.unchecked.append(f"whether the log of {second.size} leaves continues that of {first.size}, {about}: give {proof}")
 
     def _find_fork(self, file: File, sentence: str) -> None:
         file.findings.add("checkpoint_forked", sentence)

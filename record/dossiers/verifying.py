@@ -171,6 +171,14 @@ class _Reader:
         """Return the file for the checks of signed statements."""
         return File(self.chain, self.keys, self.at, self.chain.version, self.receipts, self.reads, self.disputes, self.leaves)
 
+    def _expect_blind(self) -> None:
+        """Add a finding if a whole file keeps the key of the salts back, which it may do only while a seat is open."""
+        chain = self.chain
+        if chain.opening.viewer == WHOLE and chain.opening.blind is None and chain.filled is not None and chain.revealed is None:
+            self.findings.add(
+                "salt_differs", f"The file has no key of the salts, though the last seat was taken at version {chain.filled}."
+            )
+
     def verdict(self) -> Verdict:
         """Return the verdict on the file."""
         chain = self.chain
@@ -204,6 +212,8 @@ class _Record(_Reader):
         for raw in raws:
             self.chain.read(raw, None)
         self.chain.close()
+        if header is not None:
+            self._expect_blind()
         self.chain.unchecked.append("signatures of the server: a record has none, a dossier has")
 
 
@@ -357,6 +367,7 @@ class _Dossier(_Reader):
         later = min((version for version, seen in chain.seen.items() if seen.at > header["at"]), default=None)
         if later is not None:
             self.findings.add("time_backwards", "The file says that it was written before this entry.", later)
+        self._expect_blind()
         if header["game"] != chain.game and chain.game:
             self.findings.add("line_unknown", f"The first line names the game {header['game']}, but the entries are of {chain.game}.")
         if header["secret"] != chain.revealed and chain.version >= header["versions"]:

@@ -10,6 +10,7 @@ from flask import Response
 from events import recall
 from events.dossier_writing import write
 from events.errors import PlatformError
+from events.notary import server_log
 from games.kernel import AUDITOR, SPECTATOR
 from record.dossiers.lines import WHOLE
 from record.positions import Position
@@ -29,6 +30,7 @@ log = structlog.get_logger("service")
 
 def get_dossier(service: Service, call: Call, match: str) -> Response:
     """Return the dossier of a match: in full for callers who may audit it, else as the caller may see the match."""
+    logs = server_log.all_shown(service.platform)  # before the position
     newest = recall.position(service.platform, match)
     viewer = _viewer_of(newest, call.caller, call.query.get("viewer"))
     response = also_as(TEXT, private(Response(mimetype=NDJSON)), call.header("Accept"))
@@ -40,7 +42,7 @@ def get_dossier(service: Service, call: Call, match: str) -> Response:
     place = service.answers.take(call.caller.id, call.environ)
     try:
         note_dossier(service, newest, call.caller, AUDITOR if viewer == WHOLE else viewer)
-        chunks = write(service.platform, position, viewer)
+        chunks = write(service.platform, position, viewer, logs)
         first = next(chunks)  # an error before the first line is answered as a problem
     except BaseException:
         place.give_back()

@@ -15,6 +15,7 @@ import rfc8785
 
 from evidence.notes import SigningKey
 from evidence.statements import Read, read_text
+from table.rules import is_table_action
 from tests.events import chain
 from tests.evidence.drafts import Draft, Owner, TestLog, inside
 
@@ -122,6 +123,9 @@ OTHER_CHECKS = {
     "sign_the_log_by_another_key": "6",
     "stack_the_deck": "8",
     "leave_an_event_out": "8",
+    "play_on_after_the_end": "3e",
+    "name_another_game": "3c",
+    "cut_the_tail_below_the_end_of_the_log": "6",
 }
 """By kind of tampering, the number of its check where it is another one."""
 
@@ -500,6 +504,41 @@ def finish_a_cut_tail(case: Case) -> int | None:
     return kept + 1
 
 
+@tampering("truncated")
+def cut_the_tail_below_the_end_of_the_log(case: Case) -> int | None:
+    """The last entries are gone and the file is completed again, with a new receipt; the log has a leaf of the last one."""
+    leaves = case.draft.of("leaf")
+    if not leaves:
+        return NOT_HERE
+    kept = case.draft.last - 3
+    case.draft.cut(kept)
+    blind = case.draft.first["blind"] if case.draft.whole else None
+    case.draft.first.update({"versions": kept, "secret": None, "blind": blind})
+    case.draft.lines = [*(line for line in case.draft.lines if line["line"] not in ("leaf", "end")), *leaves, {"line": "end"}]
+    case.sign()
+    return kept + 1
+
+
+@tampering("not_legal")
+def play_on_after_the_end(case: Case) -> int | None:
+    """The record goes on with an action of the game after the end that the log has a leaf of, with good digests, salts and signatures."""
+    if not case.base.over:
+        return NOT_HERE
+    ends = case.draft.entries[-1]
+    entry = next(json.loads(json.dumps(each)) for each in reversed(case.draft.entries) if not is_table_action(each["action"]))
+    entry.update({"version": ends["version"] + 1, "at": ends["at"] + 1, "events": []})
+    entry.pop("request", None)
+    if not case.draft.whole:
+        part = {"salt": chain.salt(chain.blind_key(case.owner.secret), entry["version"], "a").hex()}
+        entry["proof"].update({"action": part, "events": []})
+    kind = "entry" if case.draft.whole else "shown"
+    case.draft.lines.insert(case.draft.place(ends["version"]) + 1, {"line": kind, "entry": entry})
+    case.draft.first["versions"] += 1
+    case.draft.first["at"] += 1
+    case.sign()
+    return int(entry["version"])
+
+
 @tampering("receipt_differs")
 def drop_the_receipt(case: Case) -> int | None:
     """The file has no receipt, and is signed again."""
@@ -706,6 +745,16 @@ def take_another_blind_key(case: Case) -> int | None:
 
 
 @tampering("salt_differs")
+def keep_the_blind_key(case: Case) -> int | None:
+    """The first line keeps the key of the salts back although all seats are taken, and the file is signed again."""
+    if case.base.over or not case.draft.whole:
+        return NOT_HERE
+    case.draft.first["blind"] = None
+    case.owner.finish(case.draft)
+    return None
+
+
+@tampering("salt_differs")
 def salt_a_part_otherwise(case: Case) -> int | None:
     """A part has a salt that does not follow from the secret, with good digests and signatures."""
     entry = None if case.draft.whole or not case.base.over else case.middle(lambda entry: "salt" in entry["proof"]["action"])
@@ -779,6 +828,14 @@ def give_what_was_shown_to_another_match(case: Case) -> int | None:
     case.draft.first["match"] = case.base.stranger.match
     case.owner.sign(case.draft)
     return 1
+
+
+@tampering("line_unknown")
+def name_another_game(case: Case) -> int | None:
+    """The first line names another game, and the file is signed again."""
+    case.draft.first["game"] = case.draft.of("rules")[0]["game"] = "war" if case.draft.first["game"] != "war" else "war_of_the_worlds"
+    case.owner.finish(case.draft)
+    return None
 
 
 @tampering("read_broken")
@@ -936,16 +993,6 @@ def fork_the_log_earlier(case: Case) -> int | None:
     size = len(case.base.log.leaves)
     case.checkpoints.append(case.base.log.checkpoint(size - 2))
     case.consistency.append(_forked(case).consistency(size - 2, size))
-    return None
-
-
-@tampering("checkpoint_stale")
-def show_an_old_log(case: Case) -> int | None:
-    """The file shows the log as it was before the checkpoint that the reader has kept."""
-    if not case.draft.of("leaf"):
-        return NOT_HERE
-    later = TestLog(case.owner.key, [*case.base.log.leaves, b"and more"])
-    case.checkpoints.append(later.checkpoint())
     return None
 
 

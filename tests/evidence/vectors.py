@@ -88,7 +88,7 @@ def played(platform: Platform, kind: Kind, request: str, more: int = 0) -> Playe
 def dossiers(platform: Platform, match: str, viewers: tuple[str, ...]) -> dict[str, bytes]:
     """Return the dossiers of a match by viewer."""
     position = recall.position(platform, match)
-    return {viewer: b"".join(write(platform, position, viewer)) for viewer in viewers}
+    return {viewer: b"".join(write(platform, position, viewer, [])) for viewer in viewers}
 
 
 def bases(servers: Servers, platform: Platform) -> Iterator[Base]:

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from events import dossier_writing, play, rebuild, recall
-from events.notary import highwater, sequencing, signer
+from events.notary import highwater, sequencing, server_log, signer
 from events.notary.leaves import HOUR_MS
 from events.platform import Platform
 from evidence.notes import parse_vkey
@@ -165,6 +165,43 @@ def test_the_leaves_of_the_log_are_in_the_file(platform: Platform, ada: Caller, 
     assert (verdict.findings, verdict.checked["leaves"]) == ([], 2)
 
 
+def test_a_dossier_has_the_leaves_above_its_last_version_too(
+    platform: Platform, ada: Caller, anybody: Caller, tally: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who serves the match as it was before its end cannot leave out that the log has the end."""
+    before = recall.position(platform, tally)
+    ada.act(tally, {"type": "resign"})
+    sequenced(platform)
+    cut = b"".join(dossier_writing.write(platform, before, "spectator", server_log.all_shown(platform)))
+    assert [line["leaf"]["kind"] for line in Draft.read(cut).of("leaf")] == ["begin", "end"]
+    (verdict,) = verdicts(platform, cut)
+    assert [(finding.version, finding.code) for finding in verdict.findings] == [(before.version + 1, "truncated")]
+    (tmp_path / "cut").write_bytes(cut)
+    done = node_verify("--json", tmp_path / "cut")
+    assert [(each["version"], each["code"]) for each in json.loads(done.stdout)["findings"]] == [(before.version + 1, "truncated")]
+
+
+def test_a_match_that_goes_on_while_its_dossier_is_written_accuses_nobody(
+    platform: Platform, ada: Caller, anybody: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The logs are read before the position: what they get meanwhile is not in the file."""
+    sequenced(platform)
+    seen = dossiers.sight.seen
+
+    def ends_meanwhile(*given: Any) -> Any:
+        monkeypatch.setattr(dossiers.sight, "seen", seen)
+        position = seen(*given)
+        assert ada.act(tally, {"type": "resign"}).status_code == 200
+        sequenced(platform)
+        return position
+
+    monkeypatch.setattr(dossiers.sight, "seen", ends_meanwhile)
+    file = file_of(anybody, tally, "spectator")
+    assert [line["leaf"]["kind"] for line in Draft.read(file).of("leaf")] == ["begin"]
+    assert Draft.read(file).last < recall.position(platform, tally).version
+    assert holds(platform, file)
+
+
 def test_of_a_hidden_match_strangers_get_what_everybody_may_see(
     platform: Platform, ada: Caller, ben: Caller, cleo: Caller, anybody: Caller, referee: Caller
 ) -> None:
@@ -285,7 +322,7 @@ def test_a_long_match_is_never_held_in_memory(platform: Platform, ada: Caller) -
     for _ in range(3):  # threads of other tests may allocate memory meanwhile
         largest = size = 0
         tracemalloc.start()
-        for chunk in dossier_writing.write(platform, position, "all"):
+        for chunk in dossier_writing.write(platform, position, "all", []):
             largest, size = max(largest, len(chunk)), size + len(chunk)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()

@@ -5,9 +5,10 @@ import { test } from "node:test";
 
 import { verify } from "../../verify/verify.mjs";
 import { checked, failing, sorted, verdict } from "../../web/static/checking.js";
-import { MATCH, SERVER, checkpoint, consistency, file, leavesOf, lines, logOf, match, receipt, record } from "./making.mjs";
+import { MATCH, SECRET, SERVER, blindOf, checkpoint, consistency, file, leavesOf, lines, logOf, match, receipt, record } from "./making.mjs";
 
 const ENTRIES = match();
+const BLIND = blindOf(SECRET).toString("hex");
 const LOG = logOf(leavesOf(ENTRIES));
 const dossier = new Blob([file(lines(ENTRIES))]);
 const tampered = new Blob([file(lines(ENTRIES)).toString().replace('"d4":1', '"d4":2')]);
@@ -48,7 +49,7 @@ test("what is no object of JSON is no file of a match", async () => {
 });
 
 test("the verdict on half a match says that it was not over", async () => {
-  const half = new Blob([record(ENTRIES.slice(0, 6))]);
+  const half = new Blob([record(ENTRIES.slice(0, 6), BLIND)]);
   const result = await checked(verify, await sorted([half]));
   assert.equal(result.files[0].over, false);
   assert.ok(result.unchecked.includes("What came after version 6: the match was not over."));

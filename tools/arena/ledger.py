@@ -89,8 +89,7 @@ class Ledger:
         """Return the dossier of the match, signed. It has no leaves of a server's log, because there is none."""
         last, position = self._entries[-1], self.position
         named: set[tuple[int, str]] = set()
-        blind = self._blind if position.ended else None
-        lines = [first_line(position, WHOLE, self._now(), signer.name, signer.vkeys(), blind)]
+        lines = [first_line(position, WHOLE, self._now(), signer.name, signer.vkeys(), self._blind)]
         for entry, raw in zip(self._entries, self._raws, strict=True):
             lines += lines_of_entry(self.game, entry, raw, WHOLE, None, named)
         lines += [*self._refused, line("receipt", note=signer.receipt(self._match, last.version, last.digest, last.at))]
