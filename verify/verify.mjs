@@ -1643,10 +1643,19 @@ function leavesDue(file, noted) {
     report.unchecked.add("Whether the match is in the log: the file has no leaf.");
     return;
   }
-  const due = [...file.entries].filter(([, { at }]) => at < head.at - TWO_HOURS).reduce((most, [version]) => Math.max(most, version), 0);
+  const isOld = (version) => file.entries.has(version) && file.entries.get(version).at < head.at - TWO_HOURS;
+  const due = [...file.entries.keys()].filter(isOld).reduce((most, version) => Math.max(most, version), 0);
   if (due && !leaves.some(({ version }) => version >= due)) {
     report.found(due, "leaf_missing", `The log has no leaf of version ${due} or a later one, and two hours have passed.`);
   }
+  for (const [kind, version] of [["begin", 1], ["end", file.ended]]) {
+    if (version !== null && isOld(version) && !leaves.some((leaf) => leaf.kind === kind))
+      report.found(version, "leaf_missing", `The log has no leaf of the kind ${kind}, and two hours have passed.`);
+  }
+  if (due < file.last && !leaves.some(({ version }) => version >= file.last))
+    report.unchecked.add(
+      `Whether the log has version ${file.last}: no leaf of it was due when the file was written, as it says. Get the file again two hours later.`,
+    );
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -1658,11 +1667,11 @@ const STEP = 2000; // lines between two reports of progress
  * Check one file or several: dossiers and records. `input` is an array of bytes, a stream of them, or a list of either.
  *
  * `keys` are the keys that you have noted, `receipts` and `checkpoints` the notes that you have kept, each as text,
- * `consistency` answers of the log `{from, to, hashes}`. `progress` is called with the number of lines that were read.
+ * `consistency` answers of the log `{from, to, hashes}`, `now` the moment after which no file may be written, in ms. `progress` is called with the number of lines that were read.
  * The answer is `{ok, files, findings, checked, unchecked}`: a finding is `{file, version, code, sentence}` with the place
  * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences.
  */
-export async function verify(input, { keys = [], receipts = [], checkpoints = [], consistency = [], progress = null } = {}) {
+export async function verify(input, { keys = [], receipts = [], checkpoints = [], consistency = [], now = null, progress = null } = {}) {
   const inputs = Array.isArray(input) ? input : [input];
   const trusted = keys.map(readKey).filter(Boolean);
   const readers = [];
@@ -1674,6 +1683,8 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
     readers.push(reader);
   }
   await compare(readers, receipts, checkpoints, consistency);
+  for (const { file } of readers)
+    if (now !== null && file.head?.at > now) file.report.found(null, "time_backwards", "The file says that it was written later than now.");
   const files = readers.map(({ file }) => ({
     match: file.match,
     game: file.created.game ?? null,
@@ -1851,6 +1862,7 @@ Check dossiers and records of matches, without a server and without the rules.
   --receipt FILE       a receipt that you keep: the note, or a JSON object with the member "receipt"
   --checkpoint FILE    a checkpoint of the log that you keep
   --consistency FILE   the answer of GET /log/consistency?from=&to=
+  --now TIME           what time it is, such as 2026-01-31T12:00:00Z: no file may be later
   --json               print what was found as JSON
 
 It ends with 0 if everything that was checked holds, with 1 if something was found, with 2 if a file cannot be read.
@@ -1861,7 +1873,7 @@ async function main(words) {
   const [{ createReadStream, readFileSync }, { parseArgs }] = await Promise.all([import("node:fs"), import("node:util")]);
   const texts = { type: "string", multiple: true, default: [] };
   const flag = { type: "boolean" };
-  const options = { key: texts, receipt: texts, checkpoint: texts, consistency: texts, json: flag, help: { ...flag, short: "h" } };
+  const options = { key: texts, receipt: texts, checkpoint: texts, consistency: texts, now: { type: "string" }, json: flag, help: { ...flag, short: "h" } };
   const { values, positionals: files } = quietly(() => parseArgs({ args: words, options, allowPositionals: true })) ?? { positionals: [] };
   if (values?.help) {
     console.log(USAGE);
@@ -1873,6 +1885,7 @@ async function main(words) {
   }
   try {
     const text = (file) => readFileSync(file, "utf8");
+    const now = values.now === undefined ? null : momentOf(values.now);
     const result = await verify(
       files.map((file) => createReadStream(file)),
       {
@@ -1880,9 +1893,10 @@ async function main(words) {
         receipts: values.receipt.map(text).map(receiptIn),
         checkpoints: values.checkpoint.map(text),
         consistency: values.consistency.map(text).map(JSON.parse),
+        now,
       },
     );
-    console.log(values.json ? JSON.stringify(result) : report(files, result));
+    console.log(values.json ? JSON.stringify(result) : report(files, result, now ?? Date.now()));
     return result.ok ? 0 : 1;
   } catch (error) {
     console.error(error.message);
@@ -1905,12 +1919,35 @@ const ONE = {
   leaves: "leaf",
 };
 
-function report(names, { files, findings, checked, unchecked }) {
+/** The moment that a text names, in ms. */
+function momentOf(text) {
+  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(at)) throw new TypeError("--now must have the form 2026-01-31T12:00:00Z");
+  return at;
+}
+
+const UNITS = [
+  [86_400_000, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+];
+
+/** When a file was written, as it says, and how long ago that is. */
+function written(at, now) {
+  const moment = quietly(() => new Date(at).toISOString().replace(/\.\d+/, "")) ?? `${at} ms after 1970`;
+  if (at > now) return `${moment}, which is yet to come`;
+  const [unit, one] = UNITS.find(([length]) => now - at >= 2 * length) ?? UNITS.at(-1);
+  const count = Math.floor((now - at) / unit);
+  return `${moment}, ${count} ${one}${count === 1 ? "" : "s"} ago`;
+}
+
+function report(names, { files, findings, checked, unchecked }, now) {
   const lines = [];
-  files.forEach(({ kind, match, versions, viewer }, place) => {
+  files.forEach(({ kind, match, versions, viewer, at }, place) => {
     const mine = findings.filter(({ file }) => file === place);
     const seen = viewer === null ? "" : viewer === "all" ? " in full" : ` as ${viewer} sees it`;
     lines.push(`${names[place]}: ${kind} of ${match ?? "no match"}${seen}, ${versions} versions`);
+    if (at !== null) lines.push(`  Written, as the file says, ${written(at, now)}.`);
     lines.push(
       ...(mine.length ? mine : [null]).map((finding) =>
         finding ? `  version ${finding.version ?? "-"}: ${finding.code}: ${finding.sentence}` : "  Everything that was checked holds.",

@@ -36,12 +36,16 @@ class Consistency(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a reader has kept: keys, receipts and checkpoints (as notes), and proofs of consistency between checkpoints."""
+    """What a reader has kept: keys, receipts and checkpoints (as notes), and proofs of consistency between checkpoints.
+
+    `now`: the moment that no file may be written after, in ms since 1970, if the reader names one.
+    """
 
     keys: tuple[VerifierKey, ...] = ()
     receipts: tuple[str, ...] = ()
     checkpoints: tuple[str, ...] = ()
     consistency: tuple[Consistency, ...] = ()
+    now: int | None = None
 
 
 class File(NamedTuple):
@@ -178,10 +182,11 @@ def check_disputes(file: File) -> None:
 def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
     """Check the leaves of the log against the entries and their proofs. Return the checkpoints in the proofs."""
     found: list[Checkpoint] = []
-    covered, sealed = 0, 0
+    covered, sealed, kinds = 0, 0, set()
     for line in file.leaves:
         leaf = _opened(file, line)
         version = None if leaf is None else leaf["version"]
+        kinds.add("" if leaf is None else leaf.get("kind", ""))
         if leaf is None:
             sealed += 1
         elif _compare_leaf(file, leaf):
@@ -192,7 +197,7 @@ def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
     if sealed:
         file.chain.unchecked.append(f"{sealed} leaves of the log, which are sealed until the match is over")
     elif file.leaves or kept.checkpoints:
-        _check_coverage(file, covered)
+        _check_coverage(file, covered, kinds)
     else:
         file.chain.unchecked.append("the log of the server: the file has no leaf of it")
     return found
@@ -293,13 +298,23 @@ def read_checkpoint(findings: Findings, text: str, keys: Sequence[VerifierKey], 
         return None
 
 
-def _check_coverage(file: File, covered: int) -> None:
-    """Check that the log has a leaf that covers every entry older than two hours."""
+def _check_coverage(file: File, covered: int, kinds: set[str]) -> None:
+    """Check that the log has a leaf that covers every entry older than two hours, one of the beginning, and one of the end.
+
+    `covered`: the last version that has a leaf. `kinds`: those of the leaves.
+    """
     if file.at is None:
         return
-    due = max((version for version, seen in file.chain.seen.items() if seen.at < file.at - LEAF_MS), default=0)
+    old = [version for version, seen in file.chain.seen.items() if seen.at < file.at - LEAF_MS]
+    due = max(old, default=0)
     if covered < due:
         file.findings.add("leaf_missing", f"The log should have a leaf of version {due} or a later one, and the file has none.", due)
+    for kind, version in (("begin", 1), ("end", file.chain.ended)):
+        if version in old and kind not in kinds:
+            file.findings.add("leaf_missing", f"The log should have a leaf of the kind {kind}, and the file has none.", version)
+    if max(covered, due) < file.versions:
+        so = "no leaf of it was due when the file was written, as it says: get the file again two hours later"
+        file.chain.unchecked.append(f"whether the log has version {file.versions}: {so}")
 
 
 class Heads:

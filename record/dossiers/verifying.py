@@ -57,6 +57,7 @@ class Source(NamedTuple):
 class Verdict(NamedTuple):
     """The result of the verification of one file.
 
+    `at`: when it was written, in ms since 1970, as it says itself; None for a record.
     `kind`: `dossier` or `record`. `versions`: the version of the last entry. `digest`: its digest. `checked`: counts of what was checked.
     `unchecked`: what was not checked; each text completes the sentence "It was not checked: …".
     """
@@ -68,6 +69,7 @@ class Verdict(NamedTuple):
     viewer: str
     versions: int
     digest: str
+    at: int | None
     findings: list[Finding]
     checked: dict[str, int]
     unchecked: list[str]
@@ -104,6 +106,8 @@ def verify(
             file.findings.add(
                 "checkpoint_forked", f"You have two checkpoints of {head.origin} with {head.size} leaves and different roots."
             )
+        if kept.now is not None and file.at is not None and file.at > kept.now:
+            file.findings.add("time_backwards", "The file says that it was written later than now.")
         if not kept.keys and reader.kind == DOSSIER:
             reader.chain.unchecked.insert(0, "whether the keys in the file are those of the server: give a key that you have noted")
     for match in sorted(_matches_of(kept.receipts) - {reader.chain.opening.match for reader in readers}):
@@ -192,6 +196,7 @@ class _Reader:
             chain.opening.viewer,
             chain.version,
             last.digest if last else "",
+            self.at,
             self.findings.in_order(),
             {name: count for name, count in counts.items() if count},
             chain.unchecked,

@@ -15,6 +15,7 @@ import rfc8785
 
 from evidence.notes import SigningKey
 from evidence.statements import Read, read_text
+from record.entries import canonical
 from table.rules import is_table_action
 from tests.events import chain
 from tests.evidence.drafts import Draft, Owner, TestLog, inside
@@ -900,6 +901,34 @@ def drop_the_leaves_but_one(case: Case) -> int | None:
         return NOT_HERE
     first = case.draft.of("leaf")[0]
     case.draft.lines = [line for line in case.draft.lines if line["line"] != "leaf" or line is first]
+    case.draft.first["at"] += 86_400_000
+    case.owner.finish(case.draft)
+    return case.draft.last
+
+
+@tampering("leaf_missing")
+def drop_the_first_leaf(case: Case) -> int | None:
+    """The file lacks the leaf of the beginning, though it has later ones, and was written a day later."""
+    leaves = case.draft.of("leaf")
+    if not leaves:
+        return NOT_HERE
+    case.draft.lines = [line for line in case.draft.lines if line is not leaves[0]]
+    case.draft.first["at"] += 86_400_000
+    case.owner.finish(case.draft)
+    return 1
+
+
+@tampering("leaf_missing")
+def keep_the_end_out_of_the_log(case: Case) -> int | None:
+    """The log has a leaf of the last version that does not say that it is the end, and the file was written a day later."""
+    leaves = case.draft.of("leaf")
+    if not leaves or not case.base.over:
+        return NOT_HERE
+    leaves[-1]["leaf"]["kind"] = "hour"
+    log = TestLog(case.owner.key, case.base.log.leaves)
+    log.leaves[leaves[-1]["index"]] = canonical(leaves[-1]["leaf"])
+    for line in leaves:
+        line["proof"] = log.proof(line["index"])
     case.draft.first["at"] += 86_400_000
     case.owner.finish(case.draft)
     return case.draft.last

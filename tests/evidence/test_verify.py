@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import sysconfig
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ import pytest
 from evidence.notes import SigningKey
 from evidence.statements import parse_receipt
 from tests.evidence.drafts import Draft, TestLog
-from tools import verify
+from tools import node, verify
 
 ROOT = Path(__file__).parents[2]
+NODE = node.binary() or ""
+
+with_node = pytest.mark.skipif(not NODE, reason="there is no Node here: install the packages for tests, or Node 20")
 
 # Only the standard library, PyNaCl and what that needs can be imported, and no socket can be made.
 OFFLINE = """
@@ -68,6 +72,53 @@ def test_the_verdict_for_people_says_what_was_not_checked(vectors: Path, capsys:
     assert "not checked: whether the keys in the file are those of the server" in said
     assert "not checked: whether the rules allow the actions: the file has only what red sees" in said
     assert "not checked: the dice: the secret is not known until the match is over" in said
+
+
+@with_node
+def test_the_moment_that_a_file_claims_is_told_and_has_a_bound(vectors: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = vectors / case(vectors, "war-seat-running-honest")["files"][0]
+    written = Draft.read(file.read_bytes()).first["at"] // 1000
+    for seconds, code, said in (
+        (3 * 86_400 + 1, 0, ", 3 days ago"),
+        (7_201, 0, ", 2 hours ago"),
+        (61, 0, ", 1 minute ago"),
+        (-60, 1, ", which is yet to come"),
+    ):
+        now = f"{datetime.fromtimestamp(written + seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        moment = f"{datetime.fromtimestamp(written, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        assert verify.main([str(file), "--now", now]) == code
+        printed = capsys.readouterr().out
+        assert f"ritten, as the file says, {moment}{said}" in printed
+        assert ("time_backwards: The file says that it was written later than now." in printed) is bool(code)
+        ran = subprocess.run([NODE, ROOT / "verify/verify.mjs", file, "--now", now], capture_output=True, text=True, check=False)
+        assert ran.returncode == code
+        assert f"ritten, as the file says, {moment}{said}" in ran.stdout
+        assert ("time_backwards: The file says that it was written later than now." in ran.stdout) is bool(code)
+
+
+@with_node
+def test_a_version_of_which_no_leaf_is_due_yet_is_asked_for_later(
+    vectors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft = Draft.read((vectors / case(vectors, "war-seat-running-honest")["files"][0]).read_bytes())
+    for leaves in (draft.of("leaf"), draft.of("leaf")[:-1]):
+        draft.lines = [line for line in draft.lines if line["line"] != "leaf" or line in leaves]
+        (tmp_path / "file").write_bytes(draft.bytes())
+        verify.main([str(tmp_path / "file")])
+        ran = subprocess.run([NODE, ROOT / "verify/verify.mjs", tmp_path / "file"], capture_output=True, text=True, check=False)
+        for said in (capsys.readouterr().out, ran.stdout):
+            assert (f"hether the log has version {draft.last}: no leaf of it was due" in said) is (len(leaves) == 2)
+
+
+@with_node
+@pytest.mark.parametrize("time", ["now", "2026-01-31", "2026-13-31T12:00:00Z", "1790000000000"])
+def test_a_time_that_is_none_is_refused(vectors: Path, time: str) -> None:
+    file = vectors / case(vectors, "war-seat-running-honest")["files"][0]
+    with pytest.raises(SystemExit) as ended:
+        verify.main([str(file), "--now", time])
+    assert ended.value.code == 2
+    ran = subprocess.run([NODE, ROOT / "verify/verify.mjs", file, "--now", time], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (2, "--now must have the form 2026-01-31T12:00:00Z\n")
 
 
 def test_findings_are_named_by_version_in_order(vectors: Path, capsys: pytest.CaptureFixture[str]) -> None:
