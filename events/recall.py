@@ -12,7 +12,7 @@ from events.snapshots import unpack
 from games.kernel import Game
 from games.patterns import MATCH, matches
 from record.dice import dice_key, join_code, keeps
-from record.entries import Entry, Proof, blind_key, parse, prove
+from record.entries import Entry, Proof, Unreadable, blind_key, parse, prove
 from record.positions import Position, follow_all
 from table.session import Origin
 
@@ -179,7 +179,7 @@ def _build(platform: Platform, match: str, snapshot: bytes | None, tail: list[by
 
 
 def _build_on(platform: Platform, position: Position | None, tail: list[bytes], version: int) -> Position:
-    """Return the position at `version`, which is not before the end of `tail`."""
+    """Return the position at `version`, which is not before the end of `tail`. Raises Unreadable for a damaged log."""
     while position is None or position.version < version:  # each round reads at least one entry
         if position is None:
             first = parse(tail[0])
@@ -187,15 +187,19 @@ def _build_on(platform: Platform, position: Position | None, tail: list[bytes], 
         else:
             game, match = folding(platform, position.game, position.revision), position.match
             tail = tail or platform.store.log.read(match, position.version)
-        assert tail, f"the log of {match} ends before version {version}"
-        position = follow_all(game, position, _until(tail, version))
+        if not tail:
+            raise Unreadable(f"the log of {match} ends before version {version}")
+        position = follow_all(game, position, _between(tail, 0 if position is None else position.version, version))
         tail = []
     return position
 
 
-def _until(tail: list[bytes], version: int) -> Iterator[Entry]:
-    for raw in tail:
+def _between(tail: list[bytes], after: int, version: int) -> Iterator[Entry]:
+    """Yield the entries after one version and up to another. Raises Unreadable for an item that is not the entry of its place."""
+    for expected, raw in enumerate(tail, after + 1):
         entry = parse(raw)
         if entry.version > version:
             return
+        if entry.version != expected:
+            raise Unreadable(f"where version {expected} should stand, it has an item that says that it is version {entry.version}")
         yield entry

@@ -50,8 +50,9 @@ def of_match(platform: Platform, items: Sequence[Item], position: Position, secr
         return
     (logged,) = platform.store.server_logs.logged(origin, [position.match])
     raws = platform.store.server_logs.leaves(origin, [(leaf.number, 1) for leaf in logged])
+    stored = {item.id: item.raw for item in items}
     for leaf, raw in zip(logged, raws, strict=True):
-        entry = _entry(items, leaf.version)
+        entry = _entry(stored.get(f"{leaf.version}-0", b""))
         if entry is None or not raw or raw[0] != _expected(position, leaf, entry, secret, raw[0]):
             yield Wrong(leaf.version, DIFFERS, f"The leaf {leaf.number} of the server's log does not match the entry of this version.")
     after = covered(logged)
@@ -110,11 +111,9 @@ def _signed_size(platform: Platform, origin: str) -> int:
         return -1
 
 
-def _entry(items: Sequence[Item], version: int) -> Entry | None:
-    if not 0 < version <= len(items):
-        return None
+def _entry(raw: bytes) -> Entry | None:
     try:
-        return parse(items[version - 1].raw)
+        return parse(raw)
     except Unreadable:
         return None
 

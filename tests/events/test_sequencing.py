@@ -534,6 +534,21 @@ def findings(server: Server, match: str) -> list[tuple[int, str]]:
     return [(finding.version, finding.code) for finding in audit(server.platform, match).findings]
 
 
+def test_a_stray_item_of_a_log_is_named_and_no_leaf_after_it(server: Server) -> None:
+    match = server.begin()
+    server.act(match)
+    server.sequence()
+    server.pass_hours(1)
+    server.sequence()
+    assert server_log.leaves(server.platform, match)[-1]["leaf"]["version"] > 1
+    assert findings(server, match) == []
+    stream, items = server.platform.store.keys.of(match).stream, list(server.platform.store.log.items(match))
+    server.servers.keeper.delete(stream)
+    for item in (items[0], items[0]._replace(id="1-1"), *items[1:]):
+        server.servers.keeper.xadd(stream, {"e": item.raw, "m": b"mark"}, id=item.id)
+    assert findings(server, match) == [(2, "wrong_id")]
+
+
 def test_an_audit_compares_the_leaves_with_the_entries(server: Server) -> None:
     made = [server.begin(), server.begin(spectators="none"), server.begin(target=1), server.begin(spectators="none", target=1)]
     for match in made:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from events import play
+from events.audit import audit
 from events.errors import StoreUnavailable
 from events.platform import Platform
+from tests.conftest import Servers
 from tests.evidence.drafts import Draft
 from tools import dossier, verify
 
@@ -69,6 +71,19 @@ def test_what_is_not_there_is_said_and_nothing_is_written(match: str, tmp_path: 
         assert dossier.main([*arguments, "--to", str(tmp_path / "dossier")]) == 2
         assert capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", [None, b"{"], ids=["an entry", "junk"])
+def test_of_a_log_with_a_stray_item_none_is_written_and_an_audit_names_the_item(
+    platform: Platform, servers: Servers, match: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    head = platform.store.log.head(match)
+    raw = platform.store.log.last([match])[0] if content is None else content
+    servers.keeper.xadd(platform.store.keys.of(match).stream, {"e": raw, "m": b"mark"}, id=f"{head}-1")
+    assert dossier.main([match, "--to", str(tmp_path / "dossier")]) == 2
+    assert "The log of the match is damaged: " in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert (head + 1, "wrong_id") in [(finding.version, finding.code) for finding in audit(platform, match).findings]
 
 
 def test_a_dossier_that_breaks_off_is_not_left(match: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
