@@ -6,8 +6,6 @@ import argparse
 import json
 import multiprocessing
 import sys
-import time
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from record.dossiers.records import lines_of
 from record.dossiers.statements import Consistency, Kept
 from record.dossiers.verifying import NotAFile, Source, Verdict, verify
 from record.thinking.again import Decisions
-from tools import decisions
+from tools import ages, decisions
 
 ABOUT = (
     "Check files by themselves and against what you have kept. This needs no server and no network. The exit status is 0 if everything "
@@ -41,7 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--key", action="append", default=[], metavar="VKEY", help="a key of the server that you have noted")
     parser.add_argument("--receipt", action="append", default=[], type=Path, metavar="FILE", help="a receipt that you have kept")
     parser.add_argument("--checkpoint", action="append", default=[], type=Path, metavar="FILE", help="a checkpoint that you have kept")
-    parser.add_argument("--now", type=_moment, metavar="TIME", help="what time it is, such as 2026-01-31T12:00:00Z: no file may be later")
+    parser.add_argument(
+        "--now", type=ages.moment, metavar="TIME", help="what time it is, such as 2026-01-31T12:00:00Z: no file may be later"
+    )
     parser.add_argument("--consistency", action="append", default=[], type=Path, metavar="FILE", help="an answer of GET /log/consistency")
     decisions.add_options(parser, multiprocessing.cpu_count())
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if found is not None:
         verdicts = [_with_decisions(verdict, one, options.cores) for verdict, one in zip(verdicts, found, strict=True)]
-    now = time.time_ns() // 1_000_000 if options.now is None else options.now
+    now = ages.now() if options.now is None else options.now
     print(json.dumps([as_json(each) for each in verdicts]) if options.json else "\n\n".join(as_text(each, now) for each in verdicts))
     return int(not all(verdict.ok for verdict in verdicts))
 
@@ -81,11 +81,6 @@ def _kept(options: argparse.Namespace) -> Kept:
         tuple(map(_consistency, options.consistency)),
         options.now,
     )
-
-
-def _moment(text: str) -> int:
-    """Return a time in UTC in ms since 1970. Raises ValueError."""
-    return int(datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def _note(file: Path) -> str:
@@ -129,33 +124,13 @@ def as_text(verdict: Verdict, now: int) -> str:
     lines = [f"{verdict.name}: the {verdict.kind} of {verdict.match} ({verdict.game}){seen}, {verdict.versions} versions: {holds}."]
     lines.append(f"digest {verdict.digest}")
     if verdict.at is not None:
-        lines.append(f"written, as the file says, {_written(verdict.at, now)}")
+        lines.append(f"written, as the file says, {ages.aged(verdict.at, now)}")
     lines.append("checked: " + ", ".join(counted(count, _ONE[name], name) for name, count in verdict.checked.items()))
     for finding in verdict.findings:
         where = "" if finding.version is None else f"version {finding.version}: "
         lines.append(f"{where}{finding.code}: {finding.sentence}")
     lines += [f"not checked: {text}" for text in verdict.unchecked]
     return "\n".join(map(legible, lines))
-
-
-_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000  # ms
-
-
-def _written(at: int, now: int) -> str:
-    """Return a time in words, with its age.
-
-    >>> _written(0, 90_000_000), _written(1_000, 0)
-    ('1970-01-01T00:00:00Z, 25 hours ago', '1970-01-01T00:00:01Z, which is yet to come')
-    """
-    try:
-        moment = f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    except (OverflowError, ValueError, OSError):
-        moment = f"{at} ms after 1970"
-    age = now - at
-    if age < 0:
-        return f"{moment}, which is yet to come"
-    unit, one = (_DAY, "day") if age >= 2 * _DAY else (_HOUR, "hour") if age >= 2 * _HOUR else (_MINUTE, "minute")
-    return f"{moment}, {counted(age // unit, one, one + 's')} ago"
 
 
 if __name__ == "__main__":
