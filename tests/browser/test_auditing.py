@@ -139,6 +139,7 @@ def test_a_hint_is_given_in_a_practice_match(open_page: Open, ada: Api, finished
     expect(hint).to_have_count(0)
 
 
+@pytest.mark.soak
 def test_downloads_of_the_board(open_page: Open, finished: str) -> None:
     page = open_page(f"/m/{finished}?at=20")
     page.get_by_text("Take the board along").click()

@@ -154,6 +154,7 @@ def test_linters_find_nothing_in_the_description(tmp_path: Path) -> None:
     assert re.sub(r"\s", "", found[found.index("{") :]).startswith('{"totals":{"errors":0,"warnings":0,"ignored":0}')
 
 
+@pytest.mark.soak
 def test_strict_types_notice_a_wrong_seat(generated_bot: Path) -> None:
     wrong = (generated_bot / "bot.py").read_text().replace("(red=ME, blue=AI)", "(aliens=ME, blue=AI)")
     (generated_bot / "wrong.py").write_text(wrong)

@@ -159,6 +159,7 @@ def test_a_body_that_comes_byte_by_byte_is_ended(crowded: Live, source: str) -> 
 
 
 @LINUX
+@pytest.mark.soak
 def test_large_answers_that_nobody_reads_take_their_share_and_are_ended(crowded: Live, source: str) -> None:
     with lines(crowded, 2 * ANSWERS, get(ASSET), source) as unread:
         counted = Counter(status(line) for line in unread)

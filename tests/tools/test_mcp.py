@@ -362,6 +362,7 @@ def test_names_of_strangers_are_quoted_wherever_they_are(place: private.Place) -
     in_memory(place, script, new_key(place, "Ada"))
 
 
+@pytest.mark.soak
 def test_an_analysis_is_told_when_it_is_there(place: private.Place) -> None:
     async def script(agent: Agent) -> None:
         seen = await agent("create_match", game="war", seats={"red": "me", "blue": "ai:random"})

@@ -275,6 +275,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.soak
 def test_the_parts_of_the_composition_play_a_match_and_their_health_checks_are_true(parts: dict[str, Part]) -> None:
     web, worker = parts["web"], parts["worker"]
     within(60, lambda: all(part.is_healthy() for part in parts.values()))

@@ -192,6 +192,7 @@ def test_it_serves_and_what_was_played_is_audited(place: Place, service: private
     assert {path.name for path in own if path.stat().st_mtime > dossiers[0].stat().st_mtime} == set()
 
 
+@pytest.mark.soak
 def test_an_agent_plays_as_its_page_says(place: Place, service: private.Place) -> None:
     (shell,), (program,) = (re.findall(rf"^```{kind}\n(.*?)^```$", AGENT, re.DOTALL | re.MULTILINE) for kind in ("sh", "python"))
     assert len([line for line in (shell + program).splitlines() if line]) <= 20
