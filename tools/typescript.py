@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from textwrap import wrap
-from typing import Any
 
-Schema = Mapping[str, Any]
-OPEN = ("Other", "OtherType", "OtherKind", "OtherGame")
+from tools.components import OPEN, Schema, known, name_of, of_any_game
+
 SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 WIDTH = 136
 HEAD = """\
@@ -35,7 +34,8 @@ def module(description: Schema) -> str:
     """
     schemas = description["components"]["schemas"]
     written = [_definition(name, schema) for name, schema in schemas.items() if name not in OPEN]
-    return HEAD + "\n".join([*written, *_of_any_game(schemas)])
+    unions = [f"/** That of any game. */\nexport type {name} = {' | '.join(members)};\n" for name, members in of_any_game(schemas, schemas)]
+    return HEAD + "\n".join([*written, *unions])
 
 
 def _definition(name: str, schema: Schema) -> str:
@@ -48,7 +48,7 @@ def _definition(name: str, schema: Schema) -> str:
 def _kind(schema: Schema, indent: str = "") -> str:
     """Return the type of a value. `indent`: of the line in which it begins."""
     if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
+        return name_of(schema)
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
@@ -80,7 +80,7 @@ def _plain(kind: str | None, schema: Schema, indent: str) -> str:
 
 def _known(schema: Schema) -> list[Schema]:
     """Return the parts of a union without the open ones. Any text beside known ones is written so that editors still list these."""
-    parts = [part for part in schema.get("anyOf", schema.get("oneOf", ())) if str(part.get("$ref", "")).rpartition("/")[2] not in OPEN]
+    parts = known(schema)
     lists = any("enum" in part or "$ref" in part for part in parts)
     return [{"$ref": "/(string & {})"} if lists and part == {"type": "string"} else part for part in parts]
 
@@ -89,16 +89,6 @@ def _joined(kinds: Iterable[str]) -> str:
     """Return a union, each type once and null last."""
     different = dict.fromkeys(kinds)
     return " | ".join([kind for kind in different if kind != "null"] + [kind for kind in different if kind == "null"])
-
-
-def _of_any_game(schemas: Mapping[str, Schema]) -> Iterator[str]:
-    """Yield a union of what each game has under its own prefix, such as `Choice`, where the description has none."""
-    prefixes = [_kind(part).removesuffix("Choices") for part in _known(schemas.get("Choices", {}))]
-    for name in sorted(schemas) if prefixes else ():
-        rest = name.removeprefix(prefixes[0])
-        members = [f"{prefix}{rest}" for prefix in prefixes]
-        if rest not in (name, *schemas) and set(members) <= set(schemas):
-            yield f"/** That of any game. */\nexport type {rest} = {' | '.join(members)};\n"
 
 
 def _name(key: str) -> str:

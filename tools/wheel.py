@@ -23,7 +23,7 @@ _BELOW = (
 FOLDERS = tuple(_BELOW.split())
 SPEAKING = ("events", "service", "workers", "tools")  # folders with texts for people who type commands
 CHECKOUT = "\nTo work on Warledger"  # where commands.txt begins with what only a checkout has
-ALONE = ("prepare", "wheel", "sdk", "typeddicts", "typescript")  # other modules of tools that only a checkout has
+ALONE = ("prepare", "wheel", "sdk", "components", "typeddicts", "typescript")  # other modules of tools that only a checkout has
 NAMES = "|".join(folder.partition("/")[0] for folder in FOLDERS)
 IMPORT = re.compile(rf"^(\s*(?:>>> |\.\.\. )?from )({NAMES})\b", re.MULTILINE)
 

@@ -5,26 +5,22 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 
 from events.due import QUICK, SLOW, queue_list
-from events.errors import StoreUnavailable
 from events.lifeline import collect_rarely, give_way
-from events.platform import Platform, Settings, open_platform
-from events.store import Store, WrongStore
-from events.telemetry import exposition, logs
+from events.platform import Platform, Settings
 from events.timing.pulse import WORKER
 from games.kernel import Game
 from workers import jobs, rater, sequencer
 from workers.brake import is_ending
 from workers.holding import Holding
-from workers.listening import Life, add_option, listen
+from workers.listening import Life, add_option
 from workers.queues import worker
+from workers.starting import GIVES_WAY, started
 from workers.sweep import Sweep, sweep
 
-GIVES_WAY, SEARCHES_GIVE_WAY = 400, 800  # when memory is short; the web gives way less, and the store does not
-PAUSE = 0.1  # seconds between two tries to reach the store
+SEARCHES_GIVE_WAY = 800  # when memory is short, sooner than others
 NICER = 5  # the niceness of a worker for slow work
 
 
@@ -36,28 +32,10 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     )
     add_option(parser)
     options = parser.parse_args(arguments)
-    logs.configure("stderr")
-    exposition.publish_always()
-    life = Life()
-    if options.listen is not None:
-        listen(options.listen, life)
-    platform = open_platform(settings, games, patient=True)
-    wait_for(platform.store, life)
+    platform, life = started(options.listen, settings, games)
     work(platform, options.queues, life)
     platform.close()
     return 0
-
-
-def wait_for(store: Store, life: Life) -> None:
-    """Wait until the store answers, since starting anew would take longer. Raises WrongStore."""
-    while True:
-        life.promise(PAUSE)
-        try:
-            return store.check()
-        except WrongStore:
-            raise
-        except StoreUnavailable:
-            time.sleep(PAUSE)
 
 
 def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = None) -> None:

@@ -57,9 +57,8 @@ class Gates:
         if rest is not None and not asked and now < rest.until:
             return rest.until - now
         most = OF_NEW_HOOK if rest is None else OF_ILL_HOOK if rest.fails and not asked else OF_HOOK
-        if self._of_hook[hook] >= most or self._of_player[player] >= OF_PLAYER or self._of_host[host] >= OF_HOST:
-            return self._slot(player, now)
-        if asked and self._asked_by[player] >= OF_ASKING:
+        is_full = self._of_hook[hook] >= most or self._of_player[player] >= OF_PLAYER or self._of_host[host] >= OF_HOST
+        if is_full or (asked and self._asked_by[player] >= OF_ASKING):
             return self._slot(player, now)
         if (wait := self.spend(player)) is not None:
             return wait

@@ -9,13 +9,12 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from events.lifeline import give_way
-from events.platform import Platform, Settings, open_platform
-from events.telemetry import exposition, logs
+from events.platform import Platform, Settings
 from games.kernel import Game
 from workers.hooks.posting import Poster
 from workers.hooks.sender import MOST, Sender
-from workers.listening import Life, add_option, listen
-from workers.run import GIVES_WAY, wait_for
+from workers.listening import Life, add_option
+from workers.starting import GIVES_WAY, started
 
 
 def main(arguments: Sequence[str] | None = None, settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
@@ -23,13 +22,7 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     parser = argparse.ArgumentParser(prog="./run hooks", description="Send webhooks until SIGTERM or SIGINT.")
     add_option(parser)
     options = parser.parse_args(arguments)
-    logs.configure("stderr")
-    exposition.publish_always()
-    life = Life()
-    if options.listen is not None:
-        listen(options.listen, life)
-    platform = open_platform(settings, games, patient=True)
-    wait_for(platform.store, life)
+    platform, life = started(options.listen, settings, games)
     give_way(GIVES_WAY)
     asyncio.run(send(platform, life))
     platform.close()

@@ -31,11 +31,11 @@ SILENCE = 45.0  # seconds without a byte after which a stream is taken as cut; t
 class Client:
     """Calls to one server, as one player or as nobody.
 
-    `url`: such as `http://127.0.0.1:8000`. `key`: the key of a player; blanks and line ends around it are
-    left out. `register` makes a player. `patience`: for how many seconds a
-    request is sent again while the server is away, busy (503) or limits the player (429); it waits as long as `Retry-After` says. Whatever
-    creates something is sent with the same `Idempotency-Key`, so it is carried out once. `timeout`: seconds to wait for an answer.
-    `receipts`: a folder in which to keep the receipts of all matches. `http`: settings of httpx, such as `{"verify": False}`.
+    `url`: such as `http://127.0.0.1:8000`. `key`: the key of a player; blanks and line ends around it are left out. `register` makes a
+    player. `patience`: for how many seconds a request is sent again while the server is away, busy (503) or limits the player (429); it
+    waits as long as `Retry-After` says. Whatever creates something is sent with the same `Idempotency-Key`, so it is carried out once.
+    `timeout`: seconds to wait for an answer. `receipts`: a folder in which to keep the receipts of all matches. `http`: settings of httpx,
+    such as `{"verify": False}`.
     """
 
     def __init__(
