@@ -333,6 +333,7 @@ Post = Callable[[str], Awaitable[Outcome]]
 
 def test_a_pause_that_is_asked_for_is_noted(receiver: Receiver) -> None:
     for path, given in (("/a", b"120"), ("/b", b"999999"), ("/c", b"soon"), ("/d", b"-5")):
-        receiver.answers[path] = answering(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: " + given + b"\r\n\r\n")
+        busy = b"HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n"  # the receiver does close it
+        receiver.answers[path] = answering(busy + b"Retry-After: " + given + b"\r\n\r\n")
     found = posted(permitted(receiver), *(f"{receiver.origin}/{path}" for path in "abcd"))
     assert [outcome.retry_after for outcome in found] == [120, 3600, 0, 0]
