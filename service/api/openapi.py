@@ -51,8 +51,8 @@ A schema that belongs to one game has its code in front of its name: {codes}.
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
-WIDTH = 200
-SHORT = 16 * WIDTH  # what has at most so many characters has no line for each of its parts
+WIDTH = 280
+SHORT = 3200  # what has at most so many characters has no line for each of its parts
 LONG = SHORT + 1  # an operation has a line for each of its parts, however short they are
 
 TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
@@ -327,7 +327,7 @@ def _operation(
         if operation.body.examples:
             content["examples"] = {name: {"value": value} for name, value in operation.body.examples.items()}
         row["requestBody"] = {"required": operation.body.required, "content": {"application/json": content}}
-    failures = {str(status): _failure(codes) for status, codes in _groups([operation]).items() if status not in ANYWHERE}
+    failures = {str(status): _failure(codes) for status, codes in _groups([operation]).items() if not _is_common(codes)}
     row["responses"] = {**answers, **failures, "default": _failure_anywhere()}
     for status, links in operation.links.items():
         row["responses"][status]["links"] = links
@@ -451,8 +451,17 @@ def _name_of_response(response: Mapping[str, Any]) -> str | None:
     return (f"{first}OrOthers" if others else first) or None
 
 
-ANYWHERE = (414, 431, 500)
+ANYWHERE = (414, 429, 431, 500)
 """The statuses of failures that every operation may have. The description has them once, as the default."""
+
+TOO_MANY = ("too_many_at_once", "too_many_requests")
+"""The codes of 429 that the default has. An operation with further ones has a response for them all."""
+
+
+def _is_common(codes: tuple[str, ...]) -> bool:
+    """Return True if the default describes the failures of an operation with these codes, which have one status."""
+    status = CODES[codes[0]].status
+    return status in ANYWHERE and (status != 429 or set(codes) <= set(TOO_MANY))
 
 
 def _groups(operations: Iterable[Operation]) -> dict[int, tuple[str, ...]]:
@@ -468,10 +477,11 @@ def _groups(operations: Iterable[Operation]) -> dict[int, tuple[str, ...]]:
 @cache
 def _failure_anywhere() -> dict[str, Any]:
     """Return the response of the failures that every operation may have."""
-    groups = _groups(OPERATIONS)
+    groups = {**_groups(OPERATIONS), 429: TOO_MANY}
     response = _failure(tuple(code for status in ANYWHERE for code in groups[status]))
     about = "; ".join(f"{status}: {', '.join(f'`{code}`' for code in groups[status])}" for status in ANYWHERE)
-    return response | {"description": f"Any operation may fail so. {about}."}
+    response["headers"] = dict(map(_header, ("RateLimit", "RateLimitPolicy")))
+    return response | {"description": f"Any operation may fail so. {about}. A 429 has `Retry-After`."}
 
 
 def _failure(codes: tuple[str, ...]) -> dict[str, Any]:
