@@ -78,9 +78,9 @@ class HookIndex(OfMatches):
         """
         return self._settle(unsent, "" if version is None else str(version), 0)
 
-    def call(self, where: str, target: str) -> bool:
-        """Let a hook send one message. `where`: the match, or what else names the partition. Return False if it is due already."""
-        return bool(self._client.run(_CALL, [self._keys.stream(where)], [target]))
+    def call(self, where: str, target: str) -> None:
+        """Let a hook send one message, once more if a worker has it now. `where`: the match, or what else names the partition."""
+        self._client.run(_CALL, [self._keys.stream(where)], [target])
 
     def tell(self, player: str, changes: int, hooks: str, anew: bool = False) -> None:
         """Tell every partition the hooks of a player after so many changes: ` id` or ` id:match` for each, ` *id` for an organiser's.

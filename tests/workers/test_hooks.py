@@ -629,6 +629,20 @@ def test_a_test_is_sent_and_listed(here: Platform, receiver: Receiver) -> None:
         assert receiver.wait(2)[1].body == got.body
 
 
+def test_a_message_that_is_called_for_while_a_worker_has_it_is_sent_once_more(here: Platform, receiver: Receiver) -> None:
+    ada = player(here)
+    hook = hooked(here, receiver, ada)
+    message = deliveries.send_test(here, ada, hook.id)
+    (taken,) = here.store.hooks.claim(60_000, 10, 10**9)[0]
+    deliveries.note(here, ada, hook, message, 1, False, Outcome(1, 200))
+    deliveries.send_again(here, ada, hook.id, message.id)
+    assert not here.store.hooks.finish(taken, None)
+    (anew,) = here.store.hooks.claim(60_000, 10, 10**9)[0]
+    assert anew.message == taken.message
+    assert here.store.hooks.finish(anew, None)
+    assert here.store.hooks.size() == 0
+
+
 # ---------------------------------------------------------------- making and deleting
 
 

@@ -37,7 +37,8 @@ MOST = 256  # things under way at the same time
 STEP_SECONDS = 20.0  # after which no other message of the same match and hook begins
 LEASE_MS = round(SECONDS * 2000)  # it is renewed after each message
 LONGEST_MS = 1000 * max(*DELAYS, LONGEST_PAUSE) + LEASE_MS  # nothing is put off for longer
-IDLE = 1.0  # seconds between two looks
+IDLE = 5.0  # seconds between two looks while nothing is due and nothing new is heard
+AGAIN = 1.0  # seconds until the next look after the store did not answer
 TELL_SECONDS = 5.0  # between two looks for changes of hooks that were cut short
 THREADS = 4  # that read and write the store
 GONE_STATUS = 410
@@ -71,7 +72,7 @@ class Sender:
         while not self._stopped:
             self._promise(SECONDS)
             self._wake.clear()
-            pause = IDLE
+            pause = AGAIN
             try:
                 if time.monotonic() >= tell_at:
                     await self._in_thread(subscriptions.tell_all, self._platform)
@@ -240,6 +241,6 @@ class Sender:
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
         """Wake the loop whenever there is something new to send."""
-        for _ in self._platform.store.hooks.news(IDLE * 10):
+        for _ in self._platform.store.hooks.news(IDLE * 2):
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(self._wake.set)
