@@ -52,6 +52,7 @@ def test_it_is_openapi_3_1(description: dict[str, Any]) -> None:
     validate(description)
 
 
+@pytest.mark.soak
 def test_it_is_valid_with_another_game_too() -> None:
     validate(described(ALL_GAMES))
 

@@ -88,7 +88,12 @@ def told(caller: Caller, match: str, *players: Caller) -> Iterator[tuple[str, An
 
 
 @pytest.mark.parametrize(
-    ("spectators", "shared", "heads"), [("none", 3, (40, 3)), pytest.param(LATE, 3, (7, 3), marks=pytest.mark.soak), (LATE, 19, (23, 23))]
+    ("spectators", "shared", "heads"),
+    [
+        pytest.param("none", 3, (40, 3), marks=pytest.mark.soak),
+        pytest.param(LATE, 3, (7, 3), marks=pytest.mark.soak),
+        (LATE, 19, (23, 23)),
+    ],
 )
 def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the_same_bytes(
     platform: Platform,
@@ -138,7 +143,7 @@ def deeds(caller: Caller, match: str) -> Iterator[tuple[str, Any]]:
         yield f"disputes{path}", comparable(caller.post(f"/v1/matches/{match}/disputes{path}", body))
 
 
-@pytest.mark.parametrize("spectators", ["none", {"delay": 500}])
+@pytest.mark.parametrize("spectators", [pytest.param("none", marks=pytest.mark.soak), {"delay": 500}])
 def test_every_deed_of_a_stranger_is_answered_alike_in_every_phase(
     platform: Platform, join: Callable[..., Caller], referee: Caller, spectators: Any
 ) -> None:

@@ -123,7 +123,9 @@ def test_there_are_positions_in_every_phase(game: Game) -> None:
 
 
 @POLICY
-@GAME
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, id=name, marks=pytest.mark.soak if name == "war_of_civilizations" else ()) for name, game in GAMES.items()]
+)
 def test_a_match_with_a_clock_ends_whoever_vanishes(game: Game, policy: dict[str, Any]) -> None:
     deeds = set()
     for number, (state, vanished) in enumerate(cases(game)):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
@@ -135,6 +135,7 @@ def refused(session: Session, player: str, action: Any) -> Refusal | None:
     return None
 
 
+@settings(max_examples=30)
 @given(SEEDS)
 def test_what_is_not_listed_is_refused_and_changes_nothing(seed: int) -> None:
     chance = random.Random(seed)

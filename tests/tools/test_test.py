@@ -111,9 +111,9 @@ def test_what_passes_runs_once(tmp_path: Path) -> None:
     ("options", "files", "status", "totals"),
     [
         pytest.param(["-n", "0", "--strict"], {}, 1, "1 failed", id="strict"),
-        pytest.param(["-n", "0", "-x"], {"good": GOOD}, 1, "1 failed", id="stopped at the first failure"),
+        pytest.param(["-n", "0", "-x"], {"good": GOOD}, 1, "1 failed", id="stopped at the first failure", marks=pytest.mark.soak),
         pytest.param(["-n", "2", "-x"], {"good": GOOD}, 2, None, id="workers stopped at the first failure", marks=pytest.mark.soak),
-        pytest.param(["-n", "0"], {"interrupted": INTERRUPTED}, 2, "1 failed", id="interrupted"),
+        pytest.param(["-n", "0"], {"interrupted": INTERRUPTED}, 2, "1 failed", id="interrupted", marks=pytest.mark.soak),
         pytest.param(["-n", "0", "--continue-on-collection-errors"], {"none": NO_TEST}, 1, "1 failed, 1 error", id="an unreadable file"),
         pytest.param(["-n", "2"], {"none": NO_TEST}, 1, "1 failed, 1 error", id="a file that workers cannot read", marks=pytest.mark.soak),
         pytest.param(["-n", "2"], {"crashes": CRASHES}, 1, "2 failed, 1 passed", id="a worker that crashes", marks=pytest.mark.soak),

@@ -85,6 +85,7 @@ def test_what_was_expected_is_compared_with_who_won() -> None:
     assert "expected 0.3 to 0.4 of a victory in 1 decisions, and won 100.0% of them" in use.table(found)
 
 
+@pytest.mark.soak
 def test_a_level_that_searches_is_compared_with_who_won() -> None:
     played = play(Plan("war_of_the_worlds", ("strong", "random"), "expected", {"round_limit": 6}, use=True), 0)
     strong, rival = (played.use[level] for level in ("strong", "random"))
