@@ -1,4 +1,4 @@
-"""Write and read statements: the texts that a server signs besides checkpoints.
+"""Write and read statements: the texts that a server signs besides checkpoints, and those that players sign.
 
 The first line of a statement names its kind. Each further line has one value. docs/auditing.md describes statements for other languages.
 """
@@ -11,11 +11,13 @@ from typing import NamedTuple
 RECEIPT = "warledger.org/receipt/v1"
 DOSSIER = "warledger.org/dossier/v1"
 READ = "warledger.org/read/v1"
+MOVE = "warledger.org/move/v1"
 KINDS = (RECEIPT, DOSSIER, READ)
 
 _WORD = "[!-~]{1,100}"
 _NUMBER = "0|[1-9][0-9]{0,15}"
 _HASH = "[0-9a-f]{64}"
+_PLACE = "[1-9][0-9]{0,3}/[1-9][0-9]{0,3}"
 
 
 class NotAStatement(ValueError):
@@ -53,6 +55,21 @@ class Read(NamedTuple):
     at: int
 
 
+class Move(NamedTuple):
+    """States that an actor of a match decided on an action, having seen the history that ends with a version and its digest.
+
+    `seen`: the version. `place`, `count`: which action of its request it is. `action`: the action as it is recorded, in canonical JSON.
+    """
+
+    match: str
+    actor: str
+    seen: int
+    digest: str
+    place: int
+    count: int
+    action: str
+
+
 def receipt_text(receipt: Receipt) -> str:
     """Return a receipt as text, to be signed as a note. Raises NotAStatement for a value that it cannot hold.
 
@@ -87,6 +104,23 @@ def read_text(read: Read) -> str:
     ['12', 'admin', 'view:red']
     """
     return _text(READ, *read)
+
+
+def move_text(move: Move) -> str:
+    """Return a move as text. Its actor signs the bytes of the text (UTF-8) with Ed25519; it is no note. Raises NotAStatement.
+
+    >>> move = Move("m" + 16 * "a", "red", 41, 64 * "0", 1, 2, '{"tile":"c4","type":"attack"}')
+    >>> print(move_text(move), end="")
+    warledger.org/move/v1
+    maaaaaaaaaaaaaaaa
+    red
+    41
+    0000000000000000000000000000000000000000000000000000000000000000
+    1/2
+    {"tile":"c4","type":"attack"}
+    """
+    match, actor, seen, digest, place, count, action = move
+    return _text(MOVE, match, actor, seen, digest, f"{place}/{count}", action)
 
 
 def parse_receipt(text: str) -> Receipt:
@@ -135,6 +169,7 @@ _PATTERNS = {
     RECEIPT: _lines(RECEIPT, _WORD, _NUMBER, _HASH, _NUMBER),
     DOSSIER: _lines(DOSSIER, _WORD, _NUMBER, _WORD, _HASH),
     READ: _lines(READ, _WORD, _NUMBER, _WORD, _WORD, _NUMBER),
+    MOVE: _lines(MOVE, _WORD, _WORD, _NUMBER, _HASH, _PLACE, "[^\n]+"),
 }
 
 

@@ -36,7 +36,11 @@ def part_hash(part: Any, proof: dict[str, str]) -> str:
 def digest(previous: bytes, match: str, entry: dict[str, Any]) -> bytes:
     """Return the digest of an entry as its viewer can compute it."""
     proof = entry["proof"]
-    hashes = [part_hash(entry["action"], proof["action"]), part_hash(None, proof["request"])]
+    hashes = [
+        part_hash(entry["action"], proof["action"]),
+        part_hash(None, proof["request"]),
+        part_hash(entry.get("signed"), proof["signed"]),
+    ]
     hashes += [part_hash(event, one) for event, one in zip(entry["events"], proof["events"], strict=True)]
     digested = {
         "actor": entry["actor"],

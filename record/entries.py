@@ -2,8 +2,9 @@
 
 docs/auditing.md describes the format for other languages. Do not change anything here that changes the bytes.
 
-An entry consists of parts: its action, its request and its events. The digest covers a salted hash of each part, its *leaf*. So a viewer
-who sees only some parts can still check the digest: it gets the salts of those parts, and the leaves of the others.
+An entry consists of parts: its action, its request, the signature of its actor, and its events. The digest covers a salted hash of each
+part, its *leaf*. So a viewer who sees only some parts can still check the digest: it gets the salts of those parts, and the leaves of the
+others.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from typing import Any, NamedTuple
 from record.json_text import dumps, loads
 from record.keyed import keyed
 
-FORMAT = 2
+FORMAT = 3
 START = "0" * 64
 
 ACTION = b"a"
 REQUEST = b"r"
+SIGNED = b"s"
 
-_KINDS: tuple[Any, ...] = (str, int, str, dict, list, int, str, int, (dict, type(None)), str, (str, type(None)))
+_KINDS: tuple[Any, ...] = (str, int, str, dict, list, int, str, int, (dict, type(None)), str, (str, type(None)), (dict, type(None)))
 
 
 class NotCanonical(ValueError):
@@ -40,7 +42,7 @@ class Entry(NamedTuple):
     `revision` is the revision of the game's rules, `rules` their content hash (record/rules.py). `at` is in milliseconds since 1970.
     `request` says who asked for the action: `{"id", "fingerprint"}` of a caller's request, the decision of an artificial player
     (record/thoughts.py), or None. `digest` covers this entry and all entries before it. `secret`, in hex, is only in the entry that ended
-    the match.
+    the match. `signed`: the actor's signature (record/signatures.py), or None.
     """
 
     match: str
@@ -54,6 +56,7 @@ class Entry(NamedTuple):
     request: dict[str, Any] | None
     digest: str
     secret: str | None = None
+    signed: dict[str, Any] | None = None
 
 
 class Proof(NamedTuple):
@@ -64,6 +67,7 @@ class Proof(NamedTuple):
 
     action: dict[str, str]
     request: dict[str, str]
+    signed: dict[str, str]
     events: list[dict[str, str]]
 
 
@@ -95,7 +99,7 @@ def blind_key(secret: bytes) -> bytes:
 
 
 def salt(blind: bytes, version: int, part: bytes) -> bytes:
-    """Return the salt of one part of an entry: `a` for the action, `r` for the request, `0`, `1`, … for the events.
+    """Return the salt of one part of an entry: `a` the action, `r` the request, `s` the signature, `0`, `1`, … the events.
 
     >>> blind = blind_key(bytes(32))
     >>> salt(blind, 1, ACTION).hex()[:16], salt(blind, 1, b"0").hex()[:16]
@@ -111,7 +115,7 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
     >>> entry = Entry("maaaaaaaaaaaaaaaa", 1, "red", {"type": "move"}, moved, 1, "0" * 32, 1_700_000_000_000, None, "")
     >>> linked, raw = link(START, entry, blind_key(bytes(32)))
     >>> linked.digest[:16]
-    'e61b78433fbebc00'
+    'bd101c1e8c95a242'
     >>> raw[:42]
     b'{"action":{"type":"move"},"actor":"red","a'
     >>> parse(raw) == linked
@@ -128,25 +132,28 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
     try:
         action, *events = map(dumps, [entry.action, *entry.events])
         request = b"null" if entry.request is None else dumps(entry.request)
+        signed = b"null" if entry.signed is None else dumps(entry.signed)
         actor, match, rules = dumps(entry.actor), dumps(entry.match), dumps(entry.rules)
         secret = b"" if entry.secret is None else b',"secret":%b' % dumps(entry.secret)
     except TypeError as reason:
         raise NotCanonical(str(reason)) from None
     salted, prefix = keyed(blind), b"%d:" % version
-    hashes = [sha256(salted(prefix + ACTION) + action).hexdigest(), sha256(salted(prefix + REQUEST) + request).hexdigest()]
+    named = ((ACTION, action), (REQUEST, request), (SIGNED, signed))
+    hashes = [sha256(salted(prefix + part) + encoded).hexdigest() for part, encoded in named]
     hashes += [sha256(salted(b"%b%d" % (prefix, place)) + event).hexdigest() for place, event in enumerate(events)]
     # The members of both objects are joined in alphabetical order, so the bytes are canonical.
-    end = b'"revision":%d,"rules":%b%b,"version":%d}' % (entry.revision, rules, secret, version)
-    digested = b'{"actor":%b,"at":%d,"format":%d,"leaves":["%b"],"match":%b,%b' % (
+    names, end = b'"revision":%d,"rules":%b%b' % (entry.revision, rules, secret), b',"version":%d}' % version
+    digested = b'{"actor":%b,"at":%d,"format":%d,"leaves":["%b"],"match":%b,%b%b' % (
         actor,
         entry.at,
         FORMAT,
         '","'.join(hashes).encode(),
         match,
+        names,
         end,
     )
     digest = sha256(bytes.fromhex(previous) + digested).hexdigest()
-    raw = b'{"action":%b,"actor":%b,"at":%d,"digest":"%b","events":[%b],"format":%d,"match":%b,%b%b' % (
+    raw = b'{"action":%b,"actor":%b,"at":%d,"digest":"%b","events":[%b],"format":%d,"match":%b,%b%b%b%b' % (
         action,
         actor,
         entry.at,
@@ -155,6 +162,8 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
         FORMAT,
         match,
         b"" if entry.request is None else b'"request":%b,' % request,
+        names,
+        b"" if entry.signed is None else b',"signed":%b' % signed,
         end,
     )
     if _may_hold_fractions(raw):
@@ -171,12 +180,15 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
         entry.request,
         digest,
         entry.secret,
+        entry.signed,
     )
     return linked, raw
 
 
 def prove(entry: Entry, shown: dict[str, Any], blind: bytes) -> Proof:
-    """Return the proof for a viewer who sees `entry` as `shown` (with `action` and `events`). Nobody sees the request.
+    """Return the proof for a viewer who sees `entry` as `shown` (with `action` and `events`).
+
+    Nobody sees the request. The signature is shown to those who see the whole action: to others it would confirm a guess of the action.
 
     A part is shown whole if it is the very object of the entry. Equality is not enough: a hidden value may happen to equal its replacement,
     and then the salt would reveal that.
@@ -184,13 +196,14 @@ def prove(entry: Entry, shown: dict[str, Any], blind: bytes) -> Proof:
     >>> drawn = {"type": "card_drawn", "card": "ambush"}
     >>> entry = Entry("maaaaaaaaaaaaaaaa", 7, "red", {"type": "draw"}, [drawn], 1, "0" * 32, 0, None, "")
     >>> proof = prove(entry, {"action": entry.action, "events": [{"type": "card_drawn"}]}, blind_key(bytes(32)))
-    >>> list(proof.action), list(proof.request), list(proof.events[0])
-    (['salt'], ['leaf'], ['leaf'])
+    >>> list(proof.action), list(proof.request), list(proof.signed), list(proof.events[0])
+    (['salt'], ['leaf'], ['salt'], ['leaf'])
     """
-    version = entry.version
+    version, whole = entry.version, shown["action"] is entry.action
     return Proof(
-        _opened(blind, version, ACTION, entry.action, shown["action"] is entry.action),
+        _opened(blind, version, ACTION, entry.action, whole),
         _opened(blind, version, REQUEST, entry.request, False),
+        _opened(blind, version, SIGNED, entry.signed, whole),
         [
             _opened(blind, version, b"%d" % place, event, seen is event)
             for place, (event, seen) in enumerate(zip(entry.events, shown["events"], strict=True))
@@ -206,7 +219,7 @@ def parse(raw: bytes) -> Entry:
     True
     >>> parse(b'{"format":1}')
     Traceback (most recent call last):
-    record.entries.Unreadable: its format is 1, not 2
+    record.entries.Unreadable: its format is 1, not 3
     """
     try:
         fields = loads(raw)
@@ -224,6 +237,7 @@ def parse(raw: bytes) -> Entry:
             fields.get("request"),
             fields["digest"],
             fields.get("secret"),
+            fields.get("signed"),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
         if isinstance(reason, Unreadable):

@@ -17,7 +17,8 @@ def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -
     """Return an entry as a viewer may see it, with its proof if a `prover` is given (docs/auditing.md).
 
     If an event hides something from the viewer, the action might reveal it. Then only its actor sees the whole action, and everybody else
-    its type. An action that never has other fields is shown whole.
+    its type. An action that never has other fields is shown whole. Whoever sees the whole action sees its signature, too. To others it
+    would confirm a guess of the action.
 
     >>> from games import GAMES
     >>> from record.example import ENTRIES
@@ -44,6 +45,8 @@ def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -
     }
     if entry.secret is not None:
         visible["secret"] = entry.secret
+    if entry.signed is not None and action is entry.action:
+        visible["signed"] = entry.signed
     if prover is not None:
         visible["proof"] = {"format": FORMAT, "rules": entry.rules, **prover(entry, visible)._asdict()}
     return visible

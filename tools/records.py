@@ -2,10 +2,10 @@
 
 An archive holds whole matches in little space. It is an xz stream of lines in canonical JSON. The first line is `{"archive":1}`. Each match
 then begins with a line `{"digest","entries","match","revision","rules","secret"}`: the last digest, the number of entries, and the members
-that its entries share. A line for each entry follows, with `action`, `actor`, `events`, `request` if there is one, and `at`: the
-milliseconds since the entry before, or, for the first entry, since 1970. It also has `revision` or `rules` if they differ from those of the
-match. Everything that follows from these members is left out: format, version, digest, and the secret. `secret_revealed` marks the entry
-that reveals the secret.
+that its entries share. A line for each entry follows, with `action`, `actor`, `events`, `request` and `signed` if there are any, and `at`:
+the milliseconds since the entry before, or, for the first entry, since 1970. It also has `revision` or `rules` if they differ from those of
+the match. Everything that follows from these members is left out: format, version, digest, and the secret. `secret_revealed` marks the
+entry that reveals the secret.
 """
 
 from __future__ import annotations
@@ -80,9 +80,8 @@ def matches_in(path: Path, lines: Iterator[bytes]) -> Iterator[Record]:
             at += part["at"]
             revision, rules = part.get("revision", about["revision"]), part.get("rules", about["rules"])
             shown = secret if "secret_revealed" in part else None
-            entry = Entry(
-                match, version, part["actor"], part["action"], part["events"], revision, rules, at, part.get("request"), "", shown
-            )
+            parts = part["actor"], part["action"], part["events"]
+            entry = Entry(match, version, *parts, revision, rules, at, part.get("request"), "", shown, part.get("signed"))
             linked, raw = link(digest, entry, blind)
             digest = linked.digest
             raws.append(raw)

@@ -600,6 +600,12 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
 const isTyped = (value) => isObject(value) && isText(value.type);
 const isRules = (value) => isText(value) && /^[0-9a-f]{32}$/.test(value);
 const isMatch = (value) => isText(value) && /^m[a-z2-7]{16}$/.test(value);
+// Base64 of so many bytes, canonical: the bits that are left over are zero.
+const isBase64 = (count) => {
+  const most = Math.ceil((4 * count) / 3) - 1;
+  const form = new RegExp(`^[A-Za-z0-9+/]{${most}}${count % 3 === 2 ? "[AEIMQUYcgkosw048]=" : "[AQgw]=="}$`);
+  return (value) => isText(value) && form.test(value);
+};
 const orNull = (check) => (value) => value === null || check(value);
 const listOf = (check) => (value) => Array.isArray(value) && value.every(check);
 const one =
@@ -628,12 +634,16 @@ const isAsked = shape({ id: isText, fingerprint: isText });
 const isDecision = shape({ budget: isWhole, level: isText, players: isWhole, saw: isHash, spent: isWhole, weights: isHash });
 const isRequest = (value) => isAsked(value) || isDecision(value);
 
+// The signature of the actor.
+const isSigned = shape({ count: isVersion, key: isBase64(32), place: isVersion, seen: isVersion, signature: isBase64(64) });
+
 /** Whether an object that has no other members is an entry. It is written out, because there are as many as versions. */
 function isEntry(value) {
-  const { format, match, version, actor, action, events, revision, rules, at, digest, request, secret } = value;
-  const who = format === 2 && isText(match) && isVersion(version) && isText(actor) && isWhole(revision) && isRules(rules) && isWhole(at);
+  const { format, match, version, actor, action, events, revision, rules, at, digest, request, secret, signed } = value;
+  const who = format === 3 && isText(match) && isVersion(version) && isText(actor) && isWhole(revision) && isRules(rules) && isWhole(at);
   if (!who || !isHash(digest) || !isTyped(action) || !Array.isArray(events)) return false;
-  return events.every(isTyped) && (request === undefined || isRequest(request)) && (secret === undefined || isHash(secret));
+  if (!events.every(isTyped) || !(request === undefined || isRequest(request))) return false;
+  return (secret === undefined || isHash(secret)) && (signed === undefined || isSigned(signed));
 }
 
 const isProof = (value) => shape({ leaf: isHash })(value) || shape({ salt: isHash })(value);
@@ -646,7 +656,8 @@ const isShown = shape({
   at: isWhole,
   digest: isHash,
   secret: maybe(isHash),
-  proof: shape({ format: one(2), rules: isRules, action: isProof, request: isProof, events: listOf(isProof) }),
+  signed: maybe(isSigned),
+  proof: shape({ format: one(3), rules: isRules, action: isProof, request: isProof, signed: isProof, events: listOf(isProof) }),
 });
 const LEAF_MEMBERS = { at: isWhole, digest: isHash, match: isText, version: isVersion };
 const isBegin = shape({ ...LEAF_MEMBERS, kind: one("begin"), commitment: isHash });
@@ -703,9 +714,10 @@ const ENTRY = new Outline(
   "revision",
   "rules",
   "secret",
+  "signed",
   "version",
 );
-const SHOWN = new Outline("action", "actor", "at", "digest", "events", "proof", "revision", "secret", "version");
+const SHOWN = new Outline("action", "actor", "at", "digest", "events", "proof", "revision", "secret", "signed", "version");
 const LINE_OF = { entry: [utf8('{"entry":'), utf8(',"line":"entry"}')], shown: [utf8('{"entry":'), utf8(',"line":"shown"}')] };
 
 // What the table decides (table/CONTRACT.md): no action of a game has one of these types.
@@ -841,14 +853,14 @@ const digit = (byte) => (byte < 0x3a ? byte - 0x30 : byte - 0x57);
 /** Compute the digest of a stored entry that `ENTRY` has just read, with the HMAC of the blind key. */
 function wholeDigest(bytes, previous, version, blind) {
   return digestOf(bytes, previous, ENTRY, (events) => {
-    for (let part = -2; part < events.length / 2; part++) {
-      const place = part === -2 ? ACTION : REQUEST;
-      const [from, to] = part < 0 ? [ENTRY.from[place], ENTRY.to[place]] : [events[2 * part], events[2 * part + 1]];
-      blind.text(`${version}:${part === -2 ? "a" : part === -1 ? "r" : part}`, salt);
+    const add = (part, from, to) => {
+      blind.text(`${version}:${part}`, salt);
       hasher.begin().update(salt);
       (to ? hasher.update(bytes, from, to) : hasher.update(NULL)).finish(leaf);
-      frame.leaf(leaf, part === -2);
-    }
+      frame.leaf(leaf, part === "a");
+    };
+    for (const [part, place] of PARTS) add(part, ENTRY.from[place], ENTRY.to[place]);
+    for (let event = 0; event < events.length / 2; event++) add(event, events[2 * event], events[2 * event + 1]);
   });
 }
 
@@ -861,22 +873,29 @@ function shownDigest(bytes, previous, entry, match) {
     previous,
     SHOWN,
     (events) => {
-      const parts = [proof.action, proof.request, ...proof.events];
-      parts.forEach((part, place) => {
-        if (part.leaf) return frame.leaf(unhex(part.leaf), place === 0);
+      const add = (part, from, to) => {
+        const first = part === proof.action;
+        if (part.leaf) return frame.leaf(unhex(part.leaf), first);
         hasher.begin().update(unhex(part.salt));
-        if (place === 0) hasher.update(bytes, SHOWN.from[ACTION], SHOWN.to[ACTION]);
-        else if (place === 1) hasher.update(NULL);
-        else hasher.update(bytes, events[2 * place - 4], events[2 * place - 3]);
-        return frame.leaf(hasher.finish(leaf), place === 0);
-      });
+        (to ? hasher.update(bytes, from, to) : hasher.update(NULL)).finish(leaf);
+        return frame.leaf(leaf, first);
+      };
+      add(proof.action, SHOWN.from[ACTION], SHOWN.to[ACTION]);
+      add(proof.request, 0, 0);
+      add(proof.signed, SHOWN.from[SHOWN_SIGNED], SHOWN.to[SHOWN_SIGNED]);
+      proof.events.forEach((part, event) => add(part, events[2 * event], events[2 * event + 1]));
     },
     outer,
   );
 }
 
 const ACTION = 0;
-const REQUEST = ENTRY.places.get("request");
+const SHOWN_SIGNED = SHOWN.places.get("signed");
+const PARTS = [
+  ["a", ACTION],
+  ["r", ENTRY.places.get("request")],
+  ["s", ENTRY.places.get("signed")],
+];
 
 function digestOf(bytes, previous, outline, addLeaves, outer = {}) {
   frame.length = 0;
@@ -1085,7 +1104,7 @@ class Reader {
     const outline = shown ? SHOWN : ENTRY;
     const entry = outline.only(isObject(value) ? value : {});
     if (!(shown ? isShown : isEntry)(entry) || (shown && entry.proof.events.length !== entry.events.length)) {
-      this.unread("unreadable", `What stands for version ${expected} is not an entry of format 2.`);
+      this.unread("unreadable", `What stands for version ${expected} is not an entry of format 3.`);
       return;
     }
     if (!bytes || outline.read(bytes, 0) !== bytes.length) {

@@ -278,6 +278,7 @@ class ShownChain(Chain):
         hashes = [
             self._part_hash(entry.proof["action"], entry.action, version, b"a"),
             self._part_hash(entry.proof["request"], None, version, b"r"),
+            self._part_hash(entry.proof["signed"], entry.signed, version, b"s"),
             *(
                 self._part_hash(given, event, version, b"%d" % place)
                 for place, (given, event) in enumerate(zip(entry.proof["events"], entry.events, strict=True))
@@ -318,6 +319,7 @@ class _Shown(NamedTuple):
     at: int
     digest: str
     secret: str | None
+    signed: dict[str, Any] | None
     rules: str
     proof: dict[str, Any]
 
@@ -334,18 +336,19 @@ class _Shown(NamedTuple):
             value["at"],
             value["digest"],
             value.get("secret"),
+            value.get("signed"),
             proof["rules"],
             proof,
         )
-        kinds: tuple[Any, ...] = (int, str, dict, list, int, int, str, (str, type(None)), str, dict)
-        members = value.keys() - {"secret"} == set(cls._fields[:7]) | {"proof"}
+        kinds: tuple[Any, ...] = (int, str, dict, list, int, int, str, (str, type(None)), (dict, type(None)), str, dict)
+        members = value.keys() - {"secret", "signed"} == set(cls._fields[:7]) | {"proof"}
         if not members or not all(isinstance(field, kind) and type(field) is not bool for field, kind in zip(entry, kinds, strict=True)):
             raise TypeError("a field has the wrong type")
-        if proof.keys() != {"format", "rules", "action", "request", "events"} or proof["format"] != FORMAT:
+        if proof.keys() != {"format", "rules", "action", "request", "signed", "events"} or proof["format"] != FORMAT:
             raise ValueError("the proof has another format")
         if len(proof["events"]) != len(entry.events) or not all(isinstance(event, dict) for event in entry.events):
             raise ValueError("the proof has another number of events")
-        for given in (proof["action"], proof["request"], *proof["events"]):
+        for given in (proof["action"], proof["request"], proof["signed"], *proof["events"]):
             if given.keys() not in ({"salt"}, {"leaf"}) or not all(matches(DIGEST, text) for text in given.values()):
                 raise ValueError("a part of the proof is neither a salt nor a leaf")
         if not matches(DIGEST, entry.digest):

@@ -35,7 +35,8 @@ const partHash = (part, proof) => proof.leaf ?? hashed(proof.salt, canonical(par
 export async function digestOf(previous, match, entry) {
   const { proof, actor, at, revision, version, secret } = entry;
   if (entry.events.length !== proof.events.length) throw new RangeError("a proof for each event");
-  const parts = [[entry.action, proof.action], [null, proof.request], ...entry.events.map((event, place) => [event, proof.events[place]])];
+  const events = entry.events.map((event, place) => [event, proof.events[place]]);
+  const parts = [[entry.action, proof.action], [null, proof.request], [entry.signed ?? null, proof.signed], ...events];
   const leaves = await Promise.all(parts.map(([part, one]) => partHash(part, one)));
   const digested = { actor, at, format: proof.format, leaves, match, revision, rules: proof.rules, version };
   return hashed(previous, canonical(secret === undefined ? digested : { ...digested, secret }));

@@ -897,6 +897,7 @@ export interface EntryBase {
   digest: Digest;
   /** The secret of the match, in hex. Only the entry that ended the match has it. */
   secret?: Digest;
+  signed?: Signed;
   /** Only if it was asked for with `proof=true`. */
   proof?: Proof;
 }
@@ -2196,7 +2197,7 @@ export interface Profile {
 
 /** What you need to compute the digest of an entry from what the viewer sees (docs/auditing.md). */
 export interface Proof {
-  /** The format of the entry, 2. */
+  /** The format of the entry, 3. */
   format: number;
   /** The content hash of the rules that decided the entry. */
   rules: ContentHash;
@@ -2204,6 +2205,8 @@ export interface Proof {
   action: ProofPart;
   /** The proof of the request, which no viewer sees. */
   request: ProofPart;
+  /** The proof of `signed`, which is null if the entry has none. */
+  signed: ProofPart;
   /** One for each event. */
   events: ProofPart[];
 }
@@ -2368,7 +2371,7 @@ export interface RecordEntry {
   action: { [name: string]: unknown };
   /** What followed from the action, in order. */
   events: { [name: string]: unknown }[];
-  /** The format of the entry, 2. */
+  /** The format of the entry, 3. */
   format: number;
   /** The revision of the rules that decided it. */
   revision: number;
@@ -2381,6 +2384,7 @@ export interface RecordEntry {
   digest: Digest;
   /** The secret of the match. Only the entry that ended the match has it. */
   secret?: Digest;
+  signed?: Signed;
 }
 
 /** The match that went on from this one is over, so everybody may see all of this one. */
@@ -2895,6 +2899,20 @@ export interface SideStatedEvent {
   entry: DisputeEscalatedEventEntry;
   seat: SeatId;
   text: DisputeOpenedEventText;
+}
+
+/** The actor's signature (docs/auditing.md). An unsigned entry has none. */
+export interface Signed {
+  /** The public Ed25519 key, in base64. */
+  key: string;
+  /** The version that the actor saw. */
+  seen: number;
+  /** Which action of its request this is. */
+  place: number;
+  /** How many actions the request had. */
+  count: number;
+  /** The signature of the statement of the move, in base64. */
+  signature: string;
 }
 
 /** What spectators see before the match is over: all (the default), none, or all but the newest `delay` versions. */

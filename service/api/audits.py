@@ -13,7 +13,7 @@ from games.schema import anything, described, either, flag, ids, listing, nullab
 from record.trail import BROKEN, KEPT, PARTLY, TRUSTED, UNDISCLOSED, VERIFIED, as_json
 from service import sight
 from service.api.operations import Answer, Call, Operation, in_json
-from service.api.shapes import CONTENT_HASH, COUNT, DIGEST, MATCH_ID, TIME, VERSION, growing, named, versions
+from service.api.shapes import CONTENT_HASH, COUNT, DIGEST, MATCH_ID, SIGNED, TIME, VERSION, growing, named, versions
 from service.api.sidelog import note_whole
 from service.context import Service
 from service.http.addresses import address_of
@@ -108,7 +108,7 @@ _ENTRY = named(
             "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
             "action": anything("The accepted action."),
             "events": listing(anything(), about="What followed from the action, in order."),
-            "format": described(COUNT, "The format of the entry, 2."),
+            "format": described(COUNT, "The format of the entry, 3."),
             "revision": described(COUNT, "The revision of the rules that decided it."),
             "rules": described(CONTENT_HASH, "The content hash of the rules that decided it."),
             "at": TIME,
@@ -117,6 +117,7 @@ _ENTRY = named(
             ),
             "digest": described(DIGEST, "Covers this entry and all before it."),
             "secret": optional(described(DIGEST, "The secret of the match. Only the entry that ended the match has it.")),
+            "signed": optional(SIGNED),
         },
         "An entry in full (docs/auditing.md).",
     ),

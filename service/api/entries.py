@@ -22,6 +22,7 @@ from service.api.shapes import (
     DIGEST,
     MATCH_ID,
     PLAYERS,
+    SIGNED,
     TIME,
     VERSION,
     VIEWER,
@@ -151,10 +152,11 @@ _PROOF = named(
     "Proof",
     record(
         {
-            "format": described(COUNT, "The format of the entry, 2."),
+            "format": described(COUNT, "The format of the entry, 3."),
             "rules": described(CONTENT_HASH, "The content hash of the rules that decided the entry."),
             "action": described(_PART, "The proof of the action."),
             "request": described(_PART, "The proof of the request, which no viewer sees."),
+            "signed": described(_PART, "The proof of `signed`, which is null if the entry has none."),
             "events": listing(_PART, about="One for each event."),
         },
         "What you need to compute the digest of an entry from what the viewer sees (docs/auditing.md).",
@@ -172,6 +174,7 @@ _ENTRY = named(
             "at": TIME,
             "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
             "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
+            "signed": optional(SIGNED),
             "proof": optional(described(_PROOF, "Only if it was asked for with `proof=true`.")),
         },
         "What every entry has.",

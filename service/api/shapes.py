@@ -155,6 +155,19 @@ TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
 REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
 SHARE = unchecked({"type": "number", "minimum": 0, "maximum": 1}, "A share of a victory.")
+SIGNED = named(
+    "Signed",
+    record(
+        {
+            "key": text(patterns.anchored(patterns.PUBLIC_KEY), "The public Ed25519 key, in base64."),
+            "seen": versions("The version that the actor saw."),
+            "place": whole(1, about="Which action of its request this is."),
+            "count": whole(1, about="How many actions the request had."),
+            "signature": text(patterns.anchored(patterns.SIGNATURE), "The signature of the statement of the move, in base64."),
+        },
+        "The actor's signature (docs/auditing.md). An unsigned entry has none.",
+    ),
+)
 RECEIPT = text(about="The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md).")
 VIEWER = named("Viewer", text(about="The viewer: a seat, `spectator` or `auditor`."))
 ROUND = lifecycle.ROUND

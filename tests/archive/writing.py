@@ -41,8 +41,7 @@ def _packed(record: Record) -> Iterator[bytes]:
     for entry in entries:
         line: dict[str, Any] = {"action": entry.action, "actor": entry.actor, "at": entry.at - at, "events": entry.events}
         line |= {name: value for name, value in (("revision", entry.revision), ("rules", entry.rules)) if value != shared[name]}
-        if entry.request is not None:
-            line["request"] = entry.request
+        line |= {name: value for name, value in (("request", entry.request), ("signed", entry.signed)) if value is not None}
         if entry.secret is not None:
             line["secret_revealed"] = True
         at = entry.at

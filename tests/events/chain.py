@@ -18,7 +18,7 @@ def blind_key(secret: str) -> bytes:
 
 
 def salt(blind: bytes, version: int, part: str) -> bytes:
-    """Return the salt of a part: `a` the action, `r` the request, `0`, `1`, ... the events."""
+    """Return the salt of a part: `a` the action, `r` the request, `s` the signature, `0`, `1`, ... the events."""
     return hmac.new(blind, f"{version}:{part}".encode(), sha256).digest()
 
 
@@ -29,7 +29,8 @@ def part_hash(salt: bytes, value: Any) -> str:
 
 def parts(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return every part of a full entry, by name."""
-    return {"a": entry["action"], "r": entry.get("request"), **{str(place): event for place, event in enumerate(entry["events"])}}
+    events = {str(place): event for place, event in enumerate(entry["events"])}
+    return {"a": entry["action"], "r": entry.get("request"), "s": entry.get("signed"), **events}
 
 
 def part_hashes(entry: Mapping[str, Any], blind: bytes) -> list[str]:
@@ -44,7 +45,7 @@ def shown_hashes(shown: Mapping[str, Any], proof: Mapping[str, Any]) -> list[str
         return part_hash(bytes.fromhex(given["salt"]), value) if "salt" in given else given["leaf"]
 
     events = [one(given, event) for given, event in zip(proof["events"], shown["events"], strict=True)]
-    return [one(proof["action"], shown["action"]), one(proof["request"], None), *events]
+    return [one(proof["action"], shown["action"]), one(proof["request"], None), one(proof["signed"], shown.get("signed")), *events]
 
 
 def digest(previous: str, entry: Mapping[str, Any], hashes: Sequence[str]) -> str:

@@ -101,7 +101,7 @@ class Owner:
             if draft.whole:
                 digest = chain.digest(digest, entry, chain.part_hashes(entry, blind))
             else:
-                frame = {**entry, "match": draft.match, "format": 2, "rules": entry["proof"]["rules"]}
+                frame = {**entry, "match": draft.match, "format": 3, "rules": entry["proof"]["rules"]}
                 digest = chain.digest(digest, frame, chain.shown_hashes(entry, entry["proof"]))
             entry["digest"] = digest
 

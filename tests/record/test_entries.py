@@ -35,6 +35,7 @@ secrets = st.binary(min_size=32, max_size=32)
 RULES = "ab" * 32
 ENTRY = Entry("m" + "a" * 16, 1, "red", {"type": "go"}, [{"type": "went", "to": "c4"}], 1, RULES, 1_700_000_000_000, None, "")
 BLIND = chain.blind_key("00" * 32)
+SIGNED = {"count": 1, "key": "A" * 43 + "=", "place": 1, "seen": 1, "signature": "A" * 86 + "=="}
 
 
 # ---------------------------------------------------------------- canonical JSON, and entries as bytes
@@ -62,20 +63,28 @@ def test_what_looks_like_a_fraction_inside_a_string_is_none(text: str) -> None:
     st.lists(objects, max_size=4),
     st.none() | st.just({"id": '","events":[', "fingerprint": "0"}),
     st.none() | st.just("07" * 32),
+    st.none() | st.just(SIGNED),
     st.text("0123456789abcdef", min_size=64, max_size=64),
     st.integers(1, 2**40),
     secrets,
 )
 def test_an_entry_is_parsed_from_its_bytes_and_its_digest_is_as_documented(
-    action: dict[str, Any], events: list[Any], request: dict[str, str] | None, revealed: str | None, previous: str, version: int, key: bytes
+    action: dict[str, Any],
+    events: list[Any],
+    request: dict[str, str] | None,
+    revealed: str | None,
+    signed: dict[str, Any] | None,
+    previous: str,
+    version: int,
+    key: bytes,
 ) -> None:
-    given = ENTRY._replace(version=version, action=action, events=events, request=request, secret=revealed)
+    given = ENTRY._replace(version=version, action=action, events=events, request=request, secret=revealed, signed=signed)
     entry, raw = link(previous, given, key)
     assert parse(raw) == entry
     assert entry._replace(digest="") == given
     fields = json.loads(raw)
     assert raw == rfc8785.dumps(fields)
-    assert fields["format"] == FORMAT == 2
+    assert fields["format"] == FORMAT == 3
     assert entry.digest == chain.digest(previous, fields, chain.part_hashes(fields, key))
 
 
@@ -93,6 +102,8 @@ def test_an_entry_is_parsed_from_its_bytes_and_its_digest_is_as_documented(
         {"at": 1_700_000_000_001},
         {"request": {"id": "a", "fingerprint": "b"}},
         {"secret": "00" * 32},
+        {"signed": SIGNED},
+        {"signed": SIGNED | {"place": 2}},
     ],
 )
 def test_every_member_of_an_entry_changes_its_digest(change: dict[str, Any]) -> None:
@@ -118,8 +129,8 @@ RAW = link(START, ENTRY, BLIND)[1]
     [
         *(b"", b"{", b"[]", b"null", b"{}", b"\xff"),
         RAW.replace(b'"version":1', b'"version":"1"'),
-        RAW.replace(b'"format":2', b'"format":1'),
-        RAW.replace(b'"format":2,', b""),
+        RAW.replace(b'"format":3', b'"format":1'),
+        RAW.replace(b'"format":3,', b""),
         RAW.replace(b'"revision"', b'"request":"a","revision"'),
         RAW.replace(b'"rules":"' + RULES.encode() + b'"', b'"rules":1'),
     ],
@@ -140,7 +151,7 @@ def test_each_member_of_an_entry_has_a_type(member: str) -> None:
     ("raw", "reason"),
     [
         (b"{}", "KeyError: 'format'"),
-        (b'{"format":1}', "its format is 1, not 2"),
+        (b'{"format":1}', "its format is 1, not 3"),
         (RAW.replace(b'"version":1', b'"version":"1"'), "a field has the wrong type"),
     ],
 )
@@ -192,7 +203,8 @@ def seen_by(platform: Platform, match: str, viewer: str) -> list[tuple[dict[str,
         shown = {"action": entry.action, "events": [table_rules.shown(TALLY, event, viewer) for event in entry.events]}
         proof = prove(entry, shown, key_of(platform, match))
         public = {"version": entry.version, "actor": entry.actor, "at": entry.at, "revision": entry.revision, "digest": entry.digest}
-        frame = {"format": 2, "match": entry.match, "rules": entry.rules} | ({} if entry.secret is None else {"secret": entry.secret})
+        optional = {name: value for name in ("secret", "signed") if (value := getattr(entry, name)) is not None}
+        frame = {"format": 3, "match": entry.match, "rules": entry.rules, **optional}
         seen.append((json.loads(json.dumps({**public, **frame, **shown})), proof))
     return seen
 
@@ -262,7 +274,7 @@ def test_no_proof_has_a_salt_of_a_hidden_part(platform: Platform, match: str) ->
         assert entries[-1]["secret"] not in running
         hidden = opened = 0
         for entry, (shown, _) in zip(entries, seen, strict=True):
-            visible = {"a": shown["action"], **{str(place): event for place, event in enumerate(shown["events"])}}
+            visible = {"a": shown["action"], "s": None, **{str(place): event for place, event in enumerate(shown["events"])}}
             for name, part in chain.parts(entry).items():
                 whole = name != "r" and visible[name] == part
                 assert (chain.salt(blind, entry["version"], name).hex() in text) == whole
@@ -292,6 +304,7 @@ def test_proofs_of_any_game_give_its_digests_and_no_salt_of_a_hidden_part(platfo
             previous = chain.digest(previous, frame, chain.shown_hashes(json.loads(json.dumps(shown)), proof))
             assert previous == entry.digest
             assert "salt" not in proof["request"]
+            assert proof["signed"].keys() == proof["action"].keys()
             for place, (event, seen) in enumerate(zip(entry.events, shown["events"], strict=True)):
                 if seen != event:
                     hidden += 1
@@ -305,7 +318,7 @@ def test_a_hidden_part_that_equals_what_replaces_it_is_not_opened() -> None:
     shown = {"action": dict(entry.action), "events": [dict(event) for event in entry.events], "request": entry.request}
     assert shown["events"] == entry.events
     proof = prove(entry, shown, BLIND)
-    assert [set(part) for part in (proof.action, proof.request, *proof.events)] == [{"leaf"}] * 3
+    assert [set(part) for part in (proof.action, proof.request, proof.signed, *proof.events)] == [{"leaf"}] * 4
     frame = {name: value for name, value in entry._asdict().items() if value is not None} | {"format": FORMAT}
     assert chain.digest(START, frame, chain.shown_hashes(shown, proof._asdict())) == entry.digest
 

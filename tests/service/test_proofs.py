@@ -239,12 +239,13 @@ def record_chain(header: dict[str, Any], entries: list[dict[str, Any]]) -> None:
     """Check the chain of a record with its blind key alone, as docs/auditing.md describes it."""
     blind, previous = bytes.fromhex(header["blind"]), bytes(32)
     for entry in entries:
-        parts = {"a": entry["action"], "r": entry.get("request"), **{str(place): event for place, event in enumerate(entry["events"])}}
+        events = {str(place): event for place, event in enumerate(entry["events"])}
+        parts = {"a": entry["action"], "r": entry.get("request"), "s": entry.get("signed"), **events}
         leaves = []
         for name, part in parts.items():
             salt = hmac.new(blind, f"{entry['version']}:{name}".encode(), hashlib.sha256).digest()
             leaves.append(hashlib.sha256(salt + rfc8785.dumps(part)).hexdigest())
-        frame = {name: value for name, value in entry.items() if name not in ("action", "request", "events", "digest")}
+        frame = {name: value for name, value in entry.items() if name not in ("action", "request", "signed", "events", "digest")}
         previous = hashlib.sha256(previous + rfc8785.dumps({**frame, "leaves": leaves})).digest()
         assert previous.hex() == entry["digest"], f"version {entry['version']}"
 

@@ -39,6 +39,7 @@ export function faces(secret, contributions, match, version, count, skipped = 0)
 const partsOf = (entry) => [
   ["a", entry.action],
   ["r", entry.request ?? null],
+  ["s", entry.signed ?? null],
   ...entry.events.map((event, place) => [String(place), event]),
 ];
 
@@ -47,7 +48,7 @@ export function chained(entries, secret = SECRET) {
   const blind = blindOf(secret);
   let previous = "0".repeat(64);
   return entries.map((given, place) => {
-    const entry = { format: 2, match: MATCH, revision: 2, rules: RULES, version: place + 1, ...given };
+    const entry = { format: 3, match: MATCH, revision: 2, rules: RULES, version: place + 1, ...given };
     const leaves = partsOf(entry).map(([part, value]) => leafOf(saltOf(blind, entry.version, part), value));
     const { actor, at, format, match, revision, rules, version } = entry;
     const frame = { actor, at, format, leaves, match, revision, rules, version, ...(entry.secret ? { secret: entry.secret } : {}) };
@@ -232,7 +233,7 @@ function shown(entry, blind) {
   const salt = (part) => ({ salt: saltOf(blind, entry.version, part).toString("hex") });
   const leaf = (part, value) => ({ leaf: leafOf(saltOf(blind, entry.version, part), value) });
   const hidden = (event) => ["match_prepared", "deck_built"].includes(event.type);
-  const { version, actor, at, digest, revision, action, secret } = entry;
+  const { version, actor, at, digest, revision, action, secret, signed } = entry;
   return {
     version,
     actor,
@@ -241,12 +242,14 @@ function shown(entry, blind) {
     digest,
     revision,
     ...(secret ? { secret } : {}),
+    ...(signed ? { signed } : {}),
     events: entry.events.map((event) => (hidden(event) ? { type: event.type } : event)),
     proof: {
-      format: 2,
+      format: 3,
       rules: entry.rules,
       action: salt("a"),
       request: leaf("r", entry.request ?? null),
+      signed: salt("s"),
       events: entry.events.map((event, place) => (hidden(event) ? leaf(String(place), event) : salt(String(place)))),
     },
   };

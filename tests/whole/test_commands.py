@@ -141,7 +141,7 @@ def test_analyse_takes_a_match_or_a_dossier(place: private.Place, client: Client
 def test_a_forged_record_cannot_send_control_characters_to_the_terminal(tmp_path: Path) -> None:
     control = "\x1b[2J\x1b[Hm: 9 entries; the record holds.\n\x9b8m"
     fields = {"match": control, "version": 1, "actor": "", "action": {}, "events": [{"type": control}], "at": 1, "request": None}
-    fields |= {"format": 2, "revision": 1, "rules": control}
+    fields |= {"format": 3, "revision": 1, "rules": control}
     record = tmp_path / "record.ndjson"
     record.write_text(json.dumps({**fields, "digest": control}))
     ended = run("audit", str(record))

@@ -32,7 +32,11 @@ def part_hash(part: Any, proof: Mapping[str, str]) -> str:
 def digest_of(previous: str, match: str, entry: Mapping[str, Any]) -> str:
     """Return the digest of an entry with its proof, after the digest of the entry before; that of version 1 follows 64 zeros."""
     proof = entry["proof"]
-    hashes = [part_hash(entry["action"], proof["action"]), part_hash(None, proof["request"])]
+    hashes = [
+        part_hash(entry["action"], proof["action"]),
+        part_hash(None, proof["request"]),
+        part_hash(entry.get("signed"), proof["signed"]),
+    ]
     hashes += [part_hash(event, one) for event, one in zip(entry["events"], proof["events"], strict=True)]
     names = ("actor", "at", "revision", "version", *(("secret",) if "secret" in entry else ()))
     digested = {name: entry[name] for name in names}

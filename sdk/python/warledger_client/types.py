@@ -919,6 +919,7 @@ class EntryBase(TypedDict):
     at: Moment
     digest: Digest
     secret: NotRequired[Digest]
+    signed: NotRequired[Signed]
     proof: NotRequired[Proof]
 
 
@@ -2448,6 +2449,7 @@ class Proof(TypedDict):
     rules: ContentHash
     action: ProofPart
     request: ProofPart
+    signed: ProofPart
     events: list[ProofPart]
 
 
@@ -2622,6 +2624,7 @@ class RecordEntry(TypedDict):
     request: NotRequired[RecordEntryRequest]
     digest: Digest
     secret: NotRequired[Digest]
+    signed: NotRequired[Signed]
 
 
 class RecordOpenedEvent(TypedDict):
@@ -3127,6 +3130,16 @@ class SideStatedEvent(TypedDict):
     entry: DisputeEscalatedEventEntry
     seat: SeatId
     text: DisputeOpenedEventText
+
+
+class Signed(TypedDict):
+    """The actor's signature (docs/auditing.md). An unsigned entry has none."""
+
+    key: str
+    seen: int
+    place: int
+    count: int
+    signature: str
 
 
 class Spectators1(TypedDict):
@@ -3636,6 +3649,7 @@ class WarEntry(TypedDict):
     at: Moment
     digest: Digest
     secret: NotRequired[Digest]
+    signed: NotRequired[Signed]
     proof: NotRequired[Proof]
     action: ShownWarAction | AcceptedTableAction
     events: list[WarEvent]
@@ -4681,6 +4695,7 @@ class WocEntry(TypedDict):
     at: Moment
     digest: Digest
     secret: NotRequired[Digest]
+    signed: NotRequired[Signed]
     proof: NotRequired[Proof]
     action: ShownWocAction | WocRedacted | AcceptedTableAction
     events: list[WocEvent]
@@ -5830,6 +5845,7 @@ class WowEntry(TypedDict):
     at: Moment
     digest: Digest
     secret: NotRequired[Digest]
+    signed: NotRequired[Signed]
     proof: NotRequired[Proof]
     action: ShownWowAction | AcceptedTableAction
     events: list[WowEvent]
