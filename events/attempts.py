@@ -65,7 +65,9 @@ def attempt(platform: Platform, before: Position, seat: str, actions: Sequence[A
 
 def _step(game: Game, before: Position, seat: str, action: Any) -> tuple[Entry, Position] | None:
     """Return the entry of an action and the position after it, or None if it reveals something. Raises Refused, _Draws."""
-    match, table = table_rules.play(game, before.table, before.document, seat, action, Drawn(_no_number), before.at, owner=True)
+    match, table = table_rules.play(
+        game, before.table, before.document, seat, action, Drawn(_no_number), before.at, owner=True, signed=True
+    )
     if any(event["type"] in game.reveals for event in match.events):
         return None
     try:

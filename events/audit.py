@@ -18,6 +18,7 @@ from events.standings import OF_PLAYER, indexes
 from events.standings import stored as stored_standing
 from events.store.projections import UPDATED, Listed, Stored
 from events.store.signing import signing_key, verified
+from evidence.notes import made_by
 from games.kernel import Game
 from record.entries import canonical
 from record.positions import Position
@@ -35,7 +36,7 @@ class _StoredTrail(Trail):
     def __init__(
         self, games: Mapping[str, Game], secret: str | None, match: str, snapshots: Mapping[str, bytes], watch: Watch | None
     ) -> None:
-        super().__init__(games, secret, match, watch=watch)
+        super().__init__(games, secret, match, watch=watch, verifies=made_by)
         self._snapshots = snapshots
 
     def reached(self, position: Position) -> None:

@@ -5,18 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict
 
-from events import recall
+from events import recall, signing_keys
 from events.cache import Cached
-from events.errors import MatchClosed, MustBeLast, NoSeat, NoSuchPlayer, NotSeated, NotStarted, Stale
+from events.errors import (
+    HistoryDiffers,
+    MatchClosed,
+    MustBeLast,
+    NoSeat,
+    NoSuchPlayer,
+    NotSeated,
+    NotStarted,
+    SignatureInvalid,
+    SigningKeyUnknown,
+    Stale,
+)
 from events.platform import DAY_MS, Platform
 from events.requests import Request, request_of
 from events.store.log import Claim
+from evidence.notes import made_by
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, no, remembered
 from record.dice import Draws
 from record.entries import Entry, NotCanonical, link, parse
 from record.positions import Position, ended, moment_of_play, moved, session_after
 from record.rules import content_hash
+from record.shown import UNSEEN_OF_SEAT, is_unseen
+from record.signatures import Signed, Signing, statement, verified
 from table import rules as table_rules
 from table.document import Occupant, Table
 
@@ -26,7 +40,8 @@ class Given(TypedDict, total=False):
 
     `expected`: the version that the match must have. `request`: an id from the caller; the same request is carried out only once.
     `player`: the player who must have the acting seat; without it the caller is trusted. `received`: when the request arrived, in ms since
-    1970; default: now. `role`: `referee` or `admin` if the actor is one.
+    1970; default: now. `role`: `referee` or `admin` if the actor is one. `signing`: the signatures, one for each action; then `expected` is
+    the version that they are over.
     """
 
     expected: int | None
@@ -34,6 +49,7 @@ class Given(TypedDict, total=False):
     player: str | None
     received: int | None
     role: str | None
+    signing: Signing | None
 
 
 class Submission(NamedTuple):
@@ -52,20 +68,28 @@ class Submission(NamedTuple):
     player: str | None
     received: int | None
     role: str | None
+    signing: Signing | None
+
+    def owner(self, before: Position) -> str:
+        """Return whose request it is: the player in the seat, or else the actor."""
+        return self.player or before.roster.get(self.actor, {}).get("player", self.actor)
 
     def claim(self, before: Position) -> Claim | None:
-        """Return the request in the form of the store, or None. It belongs to the player in the seat, or else to the actor."""
+        """Return the request in the form of the store, or None."""
         if self.asked is None:
             return None
-        owner = self.player or before.roster.get(self.actor, {}).get("player", self.actor)
-        return Claim(f"{owner}/{self.asked['id']}", self.asked["fingerprint"])
+        return Claim(f"{self.owner(before)}/{self.asked['id']}", self.asked["fingerprint"])
+
+    def signed(self, place: int) -> Signed | None:
+        """Return the member `signed` of the entry for an action, or None. `place`: its place in the request, from 0."""
+        return None if self.signing is None else self.signing.of(place)
 
 
 def submission(match: str, actor: str, actions: Sequence[Any], given: Given, *, at_table: bool = False) -> Submission:
     """Return actions with the optional arguments that were given for them."""
     asked = request_of(given.get("request"), actor, list(actions))
     expected, player, received, role = given.get("expected"), given.get("player"), given.get("received"), given.get("role")
-    return Submission(match, actor, actions, at_table, asked, expected, player, received, role)
+    return Submission(match, actor, actions, at_table, asked, expected, player, received, role, given.get("signing"))
 
 
 class Decided(NamedTuple):
@@ -84,7 +108,8 @@ def decide(platform: Platform, cached: Cached, submission: Submission, received:
     """Decide actions on a position in memory. Return the entries that must come first, and the entries of the actions.
 
     The first ones give clocks back the time that outages took until the request was `received` (TBL-CLK-07). Raises Refused by the rules,
-    NoSeat, NotSeated, NotStarted, MatchClosed, NoSuchPlayer, Stale, MustBeLast, StoreUnavailable.
+    NoSeat, NotSeated, NotStarted, MatchClosed, NoSuchPlayer, Stale, MustBeLast, SigningKeyUnknown, HistoryDiffers, SignatureInvalid,
+    StoreUnavailable.
     """
     later, returned = give_back(platform, cached, received)
     decide_them = _decide_at_table if submission.at_table else _decide_in_game
@@ -96,19 +121,23 @@ def _decide_in_game(platform: Platform, cached: Cached, before: Position, submis
     actor, player, expected = submission.actor, submission.player, submission.expected
     check_player(before, actor, player)
     check_started(before)
-    if expected is not None and expected != before.version and not unseen(platform, before, expected, actor):
-        raise Stale(expected, before.version)
+    seen = before if expected is None or expected == before.version else unseen(platform, before, expected, actor)
+    if seen is None:
+        raise Stale(expected or 0, before.version)
     decided: list[Decided] = []
     for place, action in enumerate(submission.actions):
         if decided:
             cached = cached._replace(position=decided[-1].position)
         try:
-            step = decide_in_game(platform, cached, actor, action, submission.asked, received, owner=player is not None)
+            signed = submission.signed(place)
+            step = decide_in_game(platform, cached, actor, action, submission.asked, received, owner=player is not None, signed=signed)
         except Refused as refused:
             raise Refused(refused.refusal, place) from None
         if step.revealing and place + 1 < len(submission.actions):
             raise MustBeLast(place)
         decided.append(step)
+    if submission.signing is not None:
+        check_signatures(platform, submission.signing, submission.owner(before), seen.digest, decided)
     return decided
 
 
@@ -117,38 +146,80 @@ def _decide_at_table(platform: Platform, cached: Cached, before: Position, submi
     (action,), actor, player, expected = submission.actions, submission.actor, submission.player, submission.expected
     check_player(before, actor, player)
     known = before.version if player is not None or before.seats_of(actor) else before.public_version
-    if expected is not None and expected != known:
+    if expected is not None and expected != known and not (expected == before.version and _rules_on(submission)):
         raise Stale(expected, known)
     sent = table_rules.recorded(before.table, actor, action)
-    decided = decide_at_table(platform, cached, actor, sent, submission.asked, received, submission.role)
+    decided = decide_at_table(platform, cached, actor, sent, submission.asked, received, submission.role, submission.signed(0))
     offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]
     if offered_to and platform.store.accounts.names(offered_to)[0][0] is None:
         raise NoSuchPlayer(player=offered_to[0])
+    if submission.signing is not None:
+        seen = before if expected == before.version else recall.state_at(platform, before.match, known)
+        check_signatures(platform, submission.signing, submission.owner(before), seen.digest, [decided])
     return [decided]
 
 
+def _rules_on(submission: Submission) -> bool:
+    """Return True if a referee acts on a dispute. A referee may have seen more of a match than everybody may."""
+    return submission.role is not None and table_rules.is_for_referees(submission.actions[0])
+
+
+def check_signatures(platform: Platform, signing: Signing, player: str, digest: str, decided: list[Decided]) -> None:
+    """Check the signatures of decided entries. `player`: who must have the key. `digest`: that of the version that was seen.
+
+    Raises SigningKeyUnknown, HistoryDiffers, SignatureInvalid, StoreUnavailable.
+    """
+    if signing.digest not in (None, digest):
+        raise HistoryDiffers(version=signing.seen, digest=digest)
+    found = signing_keys.find(platform, player, signing.key)
+    if found is None or found.revoked is not None:
+        raise SigningKeyUnknown(player=player)
+    for place, step in enumerate(decided):
+        if not verified(step.entry, digest, made_by):
+            raise SignatureInvalid(place, statement(step.entry, digest).decode())
+
+
 def decide_in_game(
-    platform: Platform, cached: Cached, actor: str, action: Any, asked: dict[str, Any] | None, received: int | None, owner: bool
+    platform: Platform,
+    cached: Cached,
+    actor: str,
+    action: Any,
+    asked: dict[str, Any] | None,
+    received: int | None,
+    owner: bool,
+    signed: Signed | None = None,
 ) -> Decided:
     """Decide one action of the game, with the dice of its version. Raises Refused.
 
-    `asked`: the request of a caller, or the decision of an artificial player. `owner`: a player acts for a seat.
+    `asked`: the request of a caller, or the decision of an artificial player. `owner`: a player acts for a seat. `signed`: the signature,
+    which is not checked here.
     """
     before = cached.position
     game = recall.rules_of(platform, before)
     at = moment_of_play(before, actor, platform.clock.now() if received is None else received)
     draws = Draws(cached.dice, before.version + 1)
-    match, table = table_rules.play(game, before.table, before.document, actor, action, Drawn(draws.number), at, owner=owner)
+    chance, is_signed = Drawn(draws.number), signed is not None
+    match, table = table_rules.play(game, before.table, before.document, actor, action, chance, at, owner=owner, signed=is_signed)
     secret = cached.secret.hex() if match.state["outcome"] is not None else None
-    entry = _entry(before, game, actor, match.action, match.events, at, asked, secret)
+    entry = _entry(before, game, actor, match.action, match.events, at, asked, secret, signed)
     revealing = draws.blocks > 0 or any(event["type"] in game.reveals for event in match.events)
     return _link(cached, game, entry, table, match.state, revealing)
 
 
 def decide_at_table(
-    platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None, received: int | None, role: str | None = None
+    platform: Platform,
+    cached: Cached,
+    actor: str,
+    action: Any,
+    asked: Request | None,
+    received: int | None,
+    role: str | None = None,
+    signed: Signed | None = None,
 ) -> Decided:
-    """Decide one action of the table, with the dice of its version for what the game draws. Raises Refused."""
+    """Decide one action of the table, with the dice of its version for what the game draws. Raises Refused.
+
+    `signed`: the signature, which is not checked here.
+    """
     before = cached.position
     game = recall.rules_of(platform, before)
     at = max(platform.clock.now() if received is None else received, before.at)
@@ -156,10 +227,11 @@ def decide_at_table(
     escalation = round(platform.settings.escalation_days * DAY_MS)
     chance, earlier = Drawn(draws.number), lambda version: _earlier(platform, before, version)
     shown = platform.sidelog.saw_hidden(before.match, before.table, actor)
-    session = session_after(game, before, at, chance, earlier, role=role, escalation=escalation, shown=shown)
+    is_signed = signed is not None
+    session = session_after(game, before, at, chance, earlier, role=role, escalation=escalation, shown=shown, signed=is_signed)
     admitted = table_rules.carry_out(session, actor, action)
     secret = cached.secret.hex() if ended(session.table, session.state) and not before.ended else None
-    entry = _entry(before, game, actor, admitted, session.events, at, asked, secret)
+    entry = _entry(before, game, actor, admitted, session.events, at, asked, secret, signed)
     return _link(cached, game, entry, session.table, session.state, draws.blocks > 0)
 
 
@@ -200,10 +272,18 @@ def _link(cached: Cached, game: Game, entry: Entry, table: Table, document: Stat
 
 
 def _entry(
-    before: Position, game: Game, actor: str, action: Action, events: list[Event], at: int, asked: dict[str, Any] | None, secret: str | None
+    before: Position,
+    game: Game,
+    actor: str,
+    action: Action,
+    events: list[Event],
+    at: int,
+    asked: dict[str, Any] | None,
+    secret: str | None,
+    signed: Signed | None,
 ) -> Entry:
     """Return the entry after a position, without its digest."""
-    return Entry(before.match, before.version + 1, actor, action, events, *named_rules(game), at, asked, "", secret)
+    return Entry(before.match, before.version + 1, actor, action, events, *named_rules(game), at, asked, "", secret, signed)
 
 
 def named_rules(game: Game) -> tuple[int, str]:
@@ -211,28 +291,17 @@ def named_rules(game: Game) -> tuple[int, str]:
     return game.revision, content_hash(game)
 
 
-def unseen(platform: Platform, now: Position, expected: int, actor: str) -> bool:
-    """Return True if everything after `expected` was decided by others who act at the same time as the actor, and is hidden from it.
+def unseen(platform: Platform, now: Position, expected: int, actor: str) -> Position | None:
+    """Return the position at version `expected` if the actor could see nothing of what came after it, else None (record.shown.is_unseen).
 
-    Sealed bids are such actions. Time that is given back does not count either. The actor has then seen everything that it may see, so its
-    request is not stale.
+    The actor has then seen everything that it may see, so its request is not stale.
     """
-    if not 1 <= expected < now.version <= expected + 2 * len(now.roster) or actor not in now.to_act:
-        return False
-    together = recall.state_at(platform, now.match, expected).to_act
-    if actor not in together:
-        return False
+    if not 1 <= expected < now.version <= expected + UNSEEN_OF_SEAT * len(now.roster) or actor not in now.to_act:
+        return None
+    seen = recall.state_at(platform, now.match, expected)
     game = recall.rules_of(platform, now)
     entries = [parse(raw) for raw in platform.store.log.read(now.match, expected, now.version - expected)]
-    return all(
-        entry.action["type"] == "return_time"
-        or (
-            entry.actor in together
-            and entry.actor != actor
-            and any(table_rules.shown(game, event, actor) != event for event in entry.events)
-        )
-        for entry in entries
-    )
+    return seen if is_unseen(game, seen.to_act, entries, actor) else None
 
 
 def check_started(before: Position) -> None:

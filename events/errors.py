@@ -13,6 +13,9 @@ ERRORS: Mapping[str, Kind] = {
     "bad_list": Kind(400, "Wrong list", "The list of actions is wrong: {reason}."),
     "bad_query": Kind(400, "Wrong query", "The query does not match its schema: {reason}."),
     "bad_key": Kind(401, "Unknown key", "No player has this key."),
+    "signing_key_unknown": Kind(
+        403, "Unknown signing key", "The player {player} has no signing key with these bytes that is valid. Register the key first."
+    ),
     "scope_needed": Kind(403, "Scope needed", "This key does not have the scope {scope}."),
     "no_such_game": Kind(404, "No such game", "There is no game {game!r}. The games are {games}."),
     "no_such_key": Kind(404, "No such key", "The player has no key with this id."),
@@ -25,6 +28,11 @@ ERRORS: Mapping[str, Kind] = {
         404, "No such file", "There is no such part of a bulk file of {game} and {month}. `GET /v1/bulk` lists the files."
     ),
     "not_in_log": Kind(404, "Not in the log", "The log does not have this: {reason}."),
+    "history_differs": Kind(
+        409,
+        "Other history",
+        "The signature is over another digest of version {version} than the server has, {digest}. Keep what you were shown, and compare.",
+    ),
     "still_seated": Kind(
         409, "Still seated", "You have seats in more than {limit} matches that have not started; {limit} of them were left. Ask again."
     ),
@@ -33,6 +41,12 @@ ERRORS: Mapping[str, Kind] = {
     "too_many_keys": Kind(409, "Too many keys", "A player has at most {limit} keys. Revoke one first."),
     "stale": Kind(412, "Stale", "The match is at version {version}, not {expected}."),
     "bad_hook_url": Kind(422, "Wrong address", "A hook cannot have this address: {reason}."),
+    "signature_invalid": Kind(
+        422,
+        "Wrong signature",
+        "Signature {number} is not one by this key over the statement of the move, which `statement` repeats. Sign the action as it is "
+        "recorded, without counts of 0.",
+    ),
     "must_be_last": Kind(
         422,
         "Must be last",
@@ -188,6 +202,23 @@ class MustBeLast(PlatformError, code="must_be_last"):
     def __init__(self, place: int) -> None:
         super().__init__(number=place + 1)
         self.place = place
+
+
+class SigningKeyUnknown(PlatformError, code="signing_key_unknown"):
+    """The actor has no signing key with these bytes, or has revoked it."""
+
+
+class HistoryDiffers(PlatformError, code="history_differs"):
+    """The request says that it has seen another digest of the version that it has seen."""
+
+
+class SignatureInvalid(PlatformError, code="signature_invalid"):
+    """A signature does not fit. `place`: that of its action in the request, from 0. `statement`: the text that should be signed."""
+
+    def __init__(self, place: int, statement: str) -> None:
+        super().__init__(number=place + 1)
+        self.place = place
+        self.statement = statement
 
 
 class Stale(PlatformError, code="stale"):

@@ -106,6 +106,7 @@ def standing(position: Position) -> Standing:
         "time_out": table["time_out"] or None,
         "spectators": table["spectators"],
         "dispute_days": table["dispute_days"],
+        "signed": table["signed"],
         "revision": position.revision,
         "options": document["options"],
         "order": document["seats"],

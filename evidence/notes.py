@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import nacl.signing
-from nacl.bindings import crypto_sign
+from nacl.bindings import crypto_sign, crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
 ED25519 = 1  # signs the text of a note
@@ -89,11 +89,7 @@ class VerifierKey(NamedTuple):
         >>> key.verifier.signed(b"a text", signed.signature), key.verifier.signed(b"another", signed.signature)
         (True, False)
         """
-        try:
-            nacl.signing.VerifyKey(self.public).verify(message, signature)
-        except (BadSignatureError, ValueError):
-            return False
-        return True
+        return made_by(self.public, message, signature)
 
 
 class SigningKey:
@@ -134,6 +130,19 @@ class SigningKey:
         """
         _check(text)
         return f"{text}\n{_line(self.verifier.name, self._id + crypto_sign(text.encode(), self._secret)[:_SIGNATURE])}"
+
+
+def made_by(public: bytes, message: bytes, signature: bytes) -> bool:
+    """Return True if the owner of a public Ed25519 key (32 bytes) made the signature (64 bytes) of this message.
+
+    >>> made_by(bytes(32), b"a text", bytes(64))
+    False
+    """
+    try:
+        crypto_sign_open(signature + message, public)
+    except (BadSignatureError, ValueError):
+        return False
+    return len(signature) == _SIGNATURE
 
 
 def valid_name(name: str) -> bool:

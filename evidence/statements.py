@@ -58,7 +58,8 @@ class Read(NamedTuple):
 class Move(NamedTuple):
     """States that an actor of a match decided on an action, having seen the history that ends with a version and its digest.
 
-    `seen`: the version. `place`, `count`: which action of its request it is. `action`: the action as it is recorded, in canonical JSON.
+    `seen`: the version. `place`, `total`: which action of its request it is, and of how many. `action`: as it is recorded, in canonical
+    JSON.
     """
 
     match: str
@@ -66,7 +67,7 @@ class Move(NamedTuple):
     seen: int
     digest: str
     place: int
-    count: int
+    total: int
     action: str
 
 
@@ -119,8 +120,8 @@ def move_text(move: Move) -> str:
     1/2
     {"tile":"c4","type":"attack"}
     """
-    match, actor, seen, digest, place, count, action = move
-    return _text(MOVE, match, actor, seen, digest, f"{place}/{count}", action)
+    match, actor, seen, digest, place, total, action = move
+    return _text(MOVE, match, actor, seen, digest, f"{place}/{total}", action)
 
 
 def parse_receipt(text: str) -> Receipt:

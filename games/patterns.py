@@ -21,7 +21,7 @@ VERSION = "[0-9]{1,15}"
 VERSION_TAG = f'"{VERSION}([.]{VERSION})?(-gzip)?"'
 DIGEST = "[0-9a-f]{64}"
 CONTENT_HASH = "[0-9a-f]{32}"
-PUBLIC_KEY = "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]="
+SIGNING_KEY = "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]="
 SIGNATURE = "[A-Za-z0-9+/]{85}[AQgw]=="
 CONTRIBUTION = "([0-9a-f]{2}){1,64}"
 JOIN_CODE = "[a-z2-7]{16}"

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from games.patterns import SIGNATURE, SIGNING_KEY, matches
 from record.json_text import dumps, loads
 from record.keyed import keyed
 
 FORMAT = 3
 START = "0" * 64
+_MOST = (1 << 53) - 1
 
 ACTION = b"a"
 REQUEST = b"r"
@@ -243,9 +245,26 @@ def parse(raw: bytes) -> Entry:
         if isinstance(reason, Unreadable):
             raise
         raise Unreadable(f"{type(reason).__name__}: {reason}") from None
-    if not all(map(isinstance, entry, _KINDS)):
+    if not all(map(isinstance, entry, _KINDS)) or (entry.signed is not None and not is_signed(entry.signed)):
         raise Unreadable("a field has the wrong type")
     return entry
+
+
+def is_signed(value: dict[str, Any]) -> bool:
+    """Return True if the member `signed` of an entry has the right members. Whether the signature holds is another question.
+
+    >>> is_signed({"count": 1, "key": "A" * 43 + "=", "place": 1, "seen": 4, "signature": "A" * 86 + "=="})
+    True
+    """
+    return (
+        value.keys() == {"count", "key", "place", "seen", "signature"}
+        and all(type(value[name]) is int and 1 <= value[name] <= _MOST for name in ("count", "place", "seen"))
+        and value["place"] <= value["count"]
+        and isinstance(value["key"], str)
+        and isinstance(value["signature"], str)
+        and matches(SIGNING_KEY, value["key"])
+        and matches(SIGNATURE, value["signature"])
+    )
 
 
 def _part_hash(blind: bytes, version: int, part: bytes, encoded: bytes) -> str:

@@ -196,6 +196,7 @@ def session_after(
     role: str | None = None,
     escalation: int = ESCALATION_MS,
     shown: bool = False,
+    signed: bool = False,
 ) -> Session:
     """Return the session for an action of the table at a moment after a position (table.session.Now).
 
@@ -210,7 +211,7 @@ def session_after(
     ['blue']
     """
     successor = successor_id(before.match)
-    now = Now(at, before.played, before.version, before.fixed, chance, earlier, role, escalation, before.finished, successor, shown)
+    now = Now(at, before.played, before.version, before.fixed, chance, earlier, role, escalation, before.finished, successor, shown, signed)
     return Session(game, before.table, before.document, now=now)
 
 

@@ -1,14 +1,17 @@
-"""Redaction: an entry as one viewer may see it, with a proof that it belongs to the chain (docs/auditing.md)."""
+"""Redaction: an entry as one viewer may see it, with a proof that it belongs to the chain; and entries unseen by a seat."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from games.kernel import Game, has_fields
 from record.entries import FORMAT, Entry, Proof
 from table import rules as table_rules
 from table.rules import is_table_action
+
+UNSEEN_OF_SEAT = 2
+"""How many entries of each seat may come after the version that a seat has seen. More of them are not looked at."""
 
 Prover = Callable[[Entry, dict[str, Any]], Proof]
 
@@ -50,3 +53,20 @@ def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -
     if prover is not None:
         visible["proof"] = {"format": FORMAT, "rules": entry.rules, **prover(entry, visible)._asdict()}
     return visible
+
+
+def is_unseen(game: Game, together: Collection[str], entries: Iterable[Entry], actor: str) -> bool:
+    """Return True if an actor could see nothing of these entries, which come after a version. `together`: who was to act at that version.
+
+    Then others decided them who act at the same time as the actor, and they are hidden from it. Sealed bids are such actions. Time that is
+    given back does not count either.
+    """
+    return actor in together and all(
+        entry.action["type"] == "return_time"
+        or (
+            entry.actor in together
+            and entry.actor != actor
+            and any(table_rules.shown(game, event, actor) != event for event in entry.events)
+        )
+        for entry in entries
+    )

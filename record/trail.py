@@ -33,8 +33,11 @@ from record.entries import FORMAT, START, Entry, Unreadable, blind_key, canonica
 from record.json_text import loads
 from record.positions import Position, asker, ended, follow, level_of, moment_of_play, moved, replay, session_after
 from record.rules import content_hash
+from record.shown import UNSEEN_OF_SEAT, is_unseen
+from record.signatures import Signatures, Verifies
 from record.thoughts import decision_in, is_decision, is_request, request_in, seed_of, thought_key
 from table import rules as table_rules
+from table.continuing import CARRIED_ON
 from table.deeds import CONTINUE, FORK
 from table.document import Table
 from table.rules import follows_the_end, is_table_action
@@ -48,6 +51,9 @@ PARTLY = "partly"
 KEPT = "kept"
 BROKEN = "broken"
 TRUSTED = "trusted"
+
+RETURN = "return_time"
+_PASSED = 100  # entries that are remembered: as many as a list and what may be unseen before it can have
 
 
 class Finding(NamedTuple):
@@ -70,6 +76,8 @@ class Report(NamedTuple):
     - `replayed_only`: how many entries were replayed but not decided again. Entries with draws of undisclosed dice count, too.
     - `origin`: for a match that begins from a position of another match. `verified` if the two positions were compared; `trusted` if the
       other match was not given, so that the position is taken as published. None for any other match.
+    - `signed`: how many entries their actors have signed. `signatures`: `verified`; `undisclosed` if some cannot be checked here; None
+      without any.
     """
 
     ok: bool
@@ -86,6 +94,8 @@ class Report(NamedTuple):
     rules_here: str
     replayed_only: int
     origin: str | None
+    signed: int
+    signatures: str | None
     findings: list[Finding]
 
 
@@ -120,13 +130,14 @@ def audit_entries(
     origin: Iterable[bytes] | None = None,
     progress: Callable[[int, int], object] | None = None,
     watch: Watch | None = None,
+    verifies: Verifies | None = None,
 ) -> Report:
     """Return the report of an audit of a record: JSON lines, one entry each. No store is needed.
 
     `secret`: of the match, in hex; by default the one that the last entry reveals. A record may begin with a line
     `{"blind": …, "match": …}` with the key of the salts (`record_header`). `origin`: for a fork, the record of the match from which it
     begins. `progress` is called after each entry with the number of entries so far and of all. `watch` is called with each action of an
-    artificial player.
+    artificial player. `verifies` checks a signature (evidence.notes.made_by); without it no signature is checked.
 
     >>> from games import GAMES
     >>> from record.example import RAWS
@@ -141,7 +152,7 @@ def audit_entries(
     if secret is None and raws:
         secret = revealed(raws)
     match, blind = header or ("", None)
-    trail = Trail(games, secret, match, blind, watch)
+    trail = Trail(games, secret, match, blind, watch, verifies)
     for place, raw in enumerate(raws, 1):
         trail.read(f"{place}-0", raw)
         if progress is not None:
@@ -195,7 +206,13 @@ class Trail:
     """
 
     def __init__(
-        self, games: Mapping[str, Game], secret: str | None, match: str = "", blind: bytes | None = None, watch: Watch | None = None
+        self,
+        games: Mapping[str, Game],
+        secret: str | None,
+        match: str = "",
+        blind: bytes | None = None,
+        watch: Watch | None = None,
+        verifies: Verifies | None = None,
     ) -> None:
         self.findings: list[Finding] = []
         self.answers: dict[str, str] = {}  # by name of a request: its versions and its fingerprint, in the form of the store
@@ -207,9 +224,11 @@ class Trail:
         self.count = 0
         self.lost = False
         self.decisions = 0  # of artificial players, stored in entries
+        self.signatures = Signatures(verifies)
         self._games = games
         self._watch = watch
         self._newest: deque[Entry] = deque(maxlen=WINDOW)
+        self._passed: deque[tuple[Entry, list[str]]] = deque(maxlen=_PASSED)  # entries, and who was to act after each
         self._revision = 0  # of the first entry
         self.secret = secret
         self._match = match
@@ -248,6 +267,7 @@ class Trail:
         """Check an entry, and take the position after it."""
         try:
             self._check_members(entry)
+            self._check_signature(entry)
             again, documents = (entry, None) if self.lost else self._decide_again(entry)
             if not self.lost:
                 self._look_at_player(entry)
@@ -297,6 +317,8 @@ class Trail:
             self.find("commitment_broken", "The secret is not the one whose hash was published when the match was created.", 1)
         if not self.count:
             self.find("empty", "There is no entry.")
+        self.findings += (Finding(*found) for found in self.signatures.close())
+        signed = sum(map(len, self.signatures.keys.values()))
         game = self._rules_of(position.game) if position and position.game in self._games else None
         return Report(
             ok=not self.findings,
@@ -313,6 +335,8 @@ class Trail:
             rules_here=content_hash(game) if game else "",
             replayed_only=self._replayed_only,
             origin=self.origin or (None if self.first is None or self.first.table["origin"] is None else TRUSTED),
+            signed=signed,
+            signatures=None if not signed else UNDISCLOSED if self.signatures.unchecked else VERIFIED,
             findings=sorted(self.findings, key=lambda finding: finding.version),
         )
 
@@ -356,6 +380,29 @@ class Trail:
             if int(last) != self.version - 1:
                 self.find("request_twice", f"The request was carried out before, as version {last}.")
             self.answers[name] = f"{first}:{self.version}:{request['fingerprint']}"
+
+    def _check_signature(self, entry: Entry) -> None:
+        """Check the signature of an entry, and that its actor could not know more than it has seen."""
+        self.findings += (Finding(*found) for found in self.signatures.read(entry))
+        if entry.signed is not None and not self.lost and self.position is not None and self._is_stale(entry, self.position):
+            seen = entry.signed["seen"]
+            self.find("move_stale", f"The signature is over version {seen}, but its actor could see what came between.")
+
+    def _is_stale(self, entry: Entry, before: Position) -> bool:
+        """Return True if the actor of a signed entry could see something that came between the version seen and the request."""
+        assert entry.signed is not None, "the entry is signed"
+        seen, first = entry.signed["seen"], self.version - entry.signed["place"] + 1
+        between = [each for each, _ in self._passed if seen < each.version < first]
+        while between and between[-1].action["type"] == RETURN:
+            between.pop()
+        if not between:
+            return False
+        if entry.actor not in before.roster:
+            return bool(seen != before._replace(version=between[-1].version).public_version)
+        together = next((to_act for each, to_act in self._passed if each.version == seen), None)
+        if together is None or is_table_action(entry.action) or len(between) > UNSEEN_OF_SEAT * len(before.roster):
+            return True
+        return not is_unseen(self._rules_of(before.game), together, between, entry.actor)
 
     def _look_at_player(self, entry: Entry) -> None:
         """Check that the level of a decision is the level that plays the seat. Then call the watch."""
@@ -402,9 +449,10 @@ class Trail:
             return self._decide_at_table(game, before, entry)
         if before.table["phase"] not in (STARTED, PAUSED, DISPUTED):
             raise Refused(no("not_started"))  # the dice of this entry would not depend on the contribution of the open seat
+        signed = entry.signed is not None
         try:
             match, table = table_rules.play(
-                game, before.table, before.document, entry.actor, entry.action, self._chance(), entry.at, owner=False
+                game, before.table, before.document, entry.actor, entry.action, self._chance(), entry.at, owner=False, signed=signed
             )
         except Undisclosed:
             self._replayed_only += 1
@@ -427,7 +475,8 @@ class Trail:
             if session.new.origin is None:
                 action = {**action, "game": game.id}
         else:
-            session = session_after(game, before, entry.at, self._chance(), self._earlier.__getitem__, **_published(entry))
+            signed = entry.signed is not None
+            session = session_after(game, before, entry.at, self._chance(), self._earlier.__getitem__, signed=signed, **_published(entry))
         try:
             action = table_rules.carry_out(session, entry.actor, action)
         except Undisclosed:
@@ -497,6 +546,7 @@ class Trail:
             self.position = position = moved(game, before, entry, *documents, remembered(game, before.memory, entry.events))
         self.first = self.first or position
         self._newest.append(entry)
+        self._passed.append((entry, position.to_act))
         if position.fixed == position.version:
             self._earlier.clear()
         if position.fixed:
@@ -521,14 +571,7 @@ def _origin(first: Entry) -> Origin | None:
     if first.action.get("type") not in (FORK, CONTINUE):
         return None
     created, restored = first.events[0], first.events[1]
-    table: Any = {
-        **BLANK,
-        **{
-            name: created[name]
-            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice", "rated", "name", "tags")
-            if name in created
-        },
-    }
+    table: Any = {**BLANK, **{name: created[name] for name in CARRIED_ON if name in created}}
     origin = created["origin"]
     return Origin(origin["match"], origin["version"], origin["digest"], restored["document"], restored["memory"], True, table)
 

@@ -13,11 +13,13 @@ from games.schema import described
 from table.labels import chosen_labels
 from table.progress import is_over
 from table.session import BY_SYSTEM, Session, TableDeed, unlisted
-from table.settings import ALL, NONE
+from table.settings import ACCEPTED, ALL, NONE
 from table.state import DISPUTE_NUMBER, MATCH_ID, NEW, VERSION, is_sealed
 from table.unseen import drawn_anew
 
 CONTINUE = "continue_match"
+CARRIED_ON = ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "signed", "practice", "rated", "name", "tags")
+"""What the match that goes on has from the table of the one before."""
 
 
 def continue_match_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -29,7 +31,7 @@ def continue_match(session: Session, system: str, action: Action) -> None:
     """Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players.
 
     The dice and the clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew
-    (TBL-DIS-13, TBL-CRE-02, TBL-LBL-02).
+    (TBL-DIS-13, TBL-CRE-02, TBL-LBL-02, TBL-SIG-03).
     """
     origin = session.new.origin
     assert origin is not None, "whoever lets a match go on knows where it begins"
@@ -40,6 +42,8 @@ def continue_match(session: Session, system: str, action: Action) -> None:
         given["clock"] = table["clock"]
     if table["spectators"] != ALL:
         given["spectators"] = table["spectators"]
+    if table["signed"] != ACCEPTED:
+        given["signed"] = table["signed"]
     given |= {name: True for name in ("practice", "rated") if table[name]}
     given |= chosen_labels(table)
     session.emit(

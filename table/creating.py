@@ -9,7 +9,16 @@ from games.schema import Shape, always, described, listing, mapping, optional, t
 from table.labels import GIVEN as LABELS_GIVEN
 from table.labels import chosen_labels
 from table.session import Session, TableDeed, unlisted
-from table.settings import CLOCK_GIVEN, DISPUTE_DAYS, SPECTATORS_GIVEN, TIME_OUT_GIVEN, chosen_settings, settings_refusal, usual_clock
+from table.settings import (
+    CLOCK_GIVEN,
+    DISPUTE_DAYS,
+    SIGNED_GIVEN,
+    SPECTATORS_GIVEN,
+    TIME_OUT_GIVEN,
+    chosen_settings,
+    settings_refusal,
+    usual_clock,
+)
 from table.state import AI, FREE, GAME, MATCH_ID, ME, NEW, SEAT, invited_player, occupant, open_seats
 
 CREATE = "create_match"
@@ -86,7 +95,7 @@ def announce(session: Session, player: str, action: Action, **more: Any) -> None
     `more`.
 
     It is practice if a player was named for several seats (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01,
-    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-RAT-01, TBL-LBL-01).
+    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-SIG-01, TBL-RAT-01, TBL-LBL-01).
     """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
@@ -128,6 +137,7 @@ CREATE_MATCH = TableDeed(
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),
         "dispute_days": optional(DISPUTE_DAYS),
+        "signed": optional(SIGNED_GIVEN),
         "rated": optional(always(True, "it counts for ratings")),
         **LABELS_GIVEN,
         "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),

@@ -169,6 +169,7 @@ class Table(TypedDict):
     time_out: TimeOut
     spectators: str | Spectators
     dispute_days: int
+    signed: str
     practice: bool
     rated: bool
     name: str | None

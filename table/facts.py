@@ -12,7 +12,7 @@ from table import state
 from table.clocks import at_start, shifted
 from table.document import Table
 from table.labels import GIVEN as LABELS_GIVEN
-from table.settings import CLOCK, DISPUTE_DAYS, SPECTATORS, TIME_OUT
+from table.settings import CLOCK, DISPUTE_DAYS, SIGNED, SPECTATORS, TIME_OUT
 
 
 def match_created(table: Table, event: Event, own: Own) -> None:
@@ -31,6 +31,7 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["time_out"] = event.get("time_out", state.BLANK["time_out"]).copy()
     table["spectators"] = event.get("spectators", state.BLANK["spectators"])
     table["dispute_days"] = event["dispute_days"]
+    table["signed"] = event.get("signed", state.BLANK["signed"])
     table["practice"] = event.get("practice", False)
     table["rated"] = event.get("rated", False)
     table["name"] = event.get("name")
@@ -443,6 +444,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "time_out": optional(TIME_OUT),
             "spectators": optional(SPECTATORS),
             "dispute_days": DISPUTE_DAYS,
+            "signed": optional(SIGNED),
             "practice": optional(always(True, "the match counts for nobody's results, and a player may have several of its seats")),
             "rated": optional(always(True, "it counts for ratings")),
             **LABELS_GIVEN,

@@ -7,7 +7,7 @@ from games.schema import described, mapping, optional
 from table.creating import CODE_WANTED, REQUESTED, announce, request_refusal, start_if_full
 from table.labels import GIVEN as LABELS_GIVEN
 from table.session import Session, TableDeed, unlisted
-from table.settings import CLOCK_GIVEN, DISPUTE_DAYS, SPECTATORS_GIVEN, TIME_OUT_GIVEN
+from table.settings import CLOCK_GIVEN, DISPUTE_DAYS, SIGNED_GIVEN, SPECTATORS_GIVEN, TIME_OUT_GIVEN
 from table.state import MATCH_ID, NEW, SEAT, VERSION
 
 FORK = "fork_match"
@@ -51,6 +51,7 @@ FORK_MATCH = TableDeed(
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),
         "dispute_days": optional(DISPUTE_DAYS),
+        "signed": optional(SIGNED_GIVEN),
         **LABELS_GIVEN,
     },
     unlisted,

@@ -45,6 +45,9 @@ REFUSALS: Mapping[str, Kind] = {
     "not_in_play": Kind(409, "Out of play", "The seat {seat} is out of play."),
     "match_paused": Kind(409, "Paused", "The match is paused. Nobody can act in it until it goes on."),
     "time_is_up": Kind(409, "Time is up", "The time of the seat {seat} had run out when this was received."),
+    "signature_needed": Kind(
+        403, "Signature needed", "In this match people sign what they do. Send the signature of {actor} in the header Warledger-Signature."
+    ),
     "substituted": Kind(409, "Substituted", "An artificial player plays the seat {seat}. Send `return` first to take it back."),
     "not_substituted": Kind(409, "Not substituted", "No artificial player plays the seat {seat}. It is yours to play."),
     "substitute_stays": Kind(409, "Substitute stays", "The substitute plays the seat {seat} until {until}."),

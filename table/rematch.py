@@ -7,12 +7,12 @@ from table.creating import CREATE
 from table.document import Table
 from table.progress import is_over
 from table.session import BY_SEAT, Session, TableDeed
-from table.settings import ALL, NONE
+from table.settings import ACCEPTED, ALL, NONE
 from table.state import AI, ME, PLAYER
 
 
 def rematch(table: Table, state: State, player: str, match: str) -> Action:
-    """Return the action with which a player creates the rematch of a match that is over (TBL-REM-01, TBL-REM-02).
+    """Return the action with which a player creates the rematch of a match that is over (TBL-REM-01, TBL-REM-02, TBL-SIG-03).
 
     Game, options and settings are the same. Who had a seat has the next one in the order around the board, and the last has the first.
     """
@@ -32,6 +32,8 @@ def rematch(table: Table, state: State, player: str, match: str) -> Action:
         action["time_out"] = table["time_out"]
     if table["spectators"] != ALL:
         action["spectators"] = table["spectators"]
+    if table["signed"] != ACCEPTED:
+        action["signed"] = table["signed"]
     if table["rated"]:
         action["rated"] = True
     return action

@@ -20,7 +20,8 @@ from table.freezing import settle_freezes
 from table.progress import is_over, lapse, lapsing, played_stretches
 from table.refusals import REFUSALS
 from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, TableDeed, fold
-from table.state import DISPUTED, PAUSED, STARTED, lock_of, needs_code
+from table.settings import REQUIRED
+from table.state import CLOSED, DISPUTED, NEW, OPEN, PAUSED, STARTED, lock_of, needs_code
 from table.votes import settle_votes
 
 _CHOSEN: Mapping[str, list[TableDeed]] = {
@@ -76,6 +77,8 @@ def carry_out(session: Session, actor: str, action: Any) -> Action:
     refusal = deed.refusal(session, actor, admitted)
     if refusal is None and deed.by != BY_PLAYER and not deed.after_the_end and is_over(session):
         refusal = no("match_over")  # a rematch is not carried out in the match that is over
+    if refusal is None and not session.now.signed and session.table["phase"] not in (NEW, OPEN, CLOSED):
+        refusal = signature_refusal(session.table, actor)
     if refusal is not None:
         raise Refused(refusal)
     for name in deed.ranges(session, actor, admitted) if deed.ranges is not None else ():
@@ -104,9 +107,24 @@ def by_seat(action: Any) -> bool:
     return is_table_action(action) and DEEDS[action["type"]].by == BY_SEAT
 
 
+def is_for_referees(action: Any) -> bool:
+    """Return True if an action is one that a referee chooses at the table."""
+    return is_table_action(action) and DEEDS[action["type"]].by == BY_REFEREE
+
+
 def follows_the_end(action: Any) -> bool:
     """Return True if an action is one that is possible in a match that is over (TBL-DIS-03)."""
     return is_table_action(action) and DEEDS[action["type"]].after_the_end
+
+
+def signature_refusal(table: Table, actor: str) -> Refusal | None:
+    """Return why what an actor does after the start is refused without a signature, or None (TBL-SIG-02).
+
+    The system and artificial players do not sign. What a substitute plays is not signed either; the owner of its seat signs all the same.
+    """
+    if table["signed"] != REQUIRED or actor == SYSTEM or "ai" in table["roster"].get(actor, {}):
+        return None
+    return no("signature_needed", "TBL-SIG-02", actor=actor)
 
 
 def play_refusal(table: Table, state: State, seat: str, at: int, *, owner: bool) -> Refusal | None:
@@ -126,13 +144,15 @@ def play_refusal(table: Table, state: State, seat: str, at: int, *, owner: bool)
 
 
 def play(
-    game: Game, table: Table, state: State, actor: str, action: Any, chance: Chance, at: int, *, owner: bool
+    game: Game, table: Table, state: State, actor: str, action: Any, chance: Chance, at: int, *, owner: bool, signed: bool = False
 ) -> tuple[Match[State], Table]:
-    """Carry out an action of the game at a table, at a moment. `owner`: as for `play_refusal`.
+    """Carry out an action of the game at a table, at a moment. `owner`: as for `play_refusal`. `signed`: whether the actor has signed it.
 
     Return the match afterwards, whose events include the facts of the table that follow, and the table. Raises Refused.
     """
     refusal = play_refusal(table, state, actor, at, owner=owner)
+    if refusal is None and not signed and actor not in table["substitutes"]:
+        refusal = signature_refusal(table, actor)
     if refusal is not None:
         raise Refused(refusal)
     match = kernel.carry_out(game, state, actor, action, chance)

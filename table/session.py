@@ -67,7 +67,8 @@ class Now(NamedTuple):
 
     `at`: the moment of the action. `played`: when play last went on. `version`: the version before it. `fixed`: the version before which
     nothing can be taken back (record.positions has both). `chance`: for what the game draws. `earlier(version)`: the document and the
-    memory of the game at an earlier version. `shown`: whether the actor, who is no seat, was shown what the seats may not see.
+    memory of the game at an earlier version. `shown`: whether the actor, who is no seat, was shown what the seats may not see. `signed`:
+    whether the actor has signed the action.
 
     For disputes: `role` is `referee` or `admin` if the actor is one, else None. A dispute goes to an admin after `escalation` milliseconds.
     `finished` is when the match was over, or None. `successor` is the id that a match would have that goes on from this one.
@@ -84,6 +85,7 @@ class Now(NamedTuple):
     finished: int | None = None
     successor: str = ""
     shown: bool = False
+    signed: bool = False
 
 
 class Session:

@@ -26,6 +26,9 @@ DECISIONS = (FORFEIT, SUBSTITUTE, VOID)
 
 ALL = "all"
 
+ACCEPTED = "accepted"
+REQUIRED = "required"
+
 Setting = dict[str, Any]
 
 
@@ -115,6 +118,9 @@ TIME_OUT = either(
 )
 TIME_OUT_GIVEN = record(_time_out(needed=False), about="what a time-out does; only with a clock")
 SPECTATORS = either(ids([ALL, NONE]), _DELAY, about=_SPECTATORS_ABOUT)
+SIGNED_ABOUT = f"whether people sign what they do after the start: {REQUIRED}, or {ACCEPTED} if left out"
+SIGNED = ids([ACCEPTED, REQUIRED], SIGNED_ABOUT)
+SIGNED_GIVEN = described(known([ACCEPTED, REQUIRED], "accepted or required"), SIGNED_ABOUT)
 SPECTATORS_GIVEN = either(known([ALL, NONE], "all or none"), _DELAY, about=_SPECTATORS_ABOUT)
 for _shape, _title in ((CLOCK, "Clock"), (TIME_OUT, "TimeOut")):
     _shape.schema["title"] = _title
@@ -153,7 +159,7 @@ def usual_clock(people: int) -> Setting:
 def chosen_settings(action: Mapping[str, Any], usual: Setting) -> dict[str, Any]:
     """Return the settings of a new match with their defaults filled in, without those that are as if nothing was chosen.
 
-    (TBL-CLK-01, TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14) `usual`: the clock of a match for which none is chosen.
+    (TBL-CLK-01, TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-SIG-01) `usual`: the clock of a match for which none is chosen.
     """
     clock: Setting = action.get("clock", usual)
     found: dict[str, Any] = {"dispute_days": action.get("dispute_days", data.USUAL_WAIT_DAYS)}
@@ -164,6 +170,8 @@ def chosen_settings(action: Mapping[str, Any], usual: Setting) -> dict[str, Any]
         found |= {"clock": {**_USUAL.get(clock["kind"], {}), **clock}, "time_out": {**left_out, **action.get("time_out", {})}}
     if action.get("spectators", ALL) != ALL:
         found["spectators"] = action["spectators"]
+    if action.get("signed", ACCEPTED) != ACCEPTED:
+        found["signed"] = action["signed"]
     return found
 
 

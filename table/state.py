@@ -42,7 +42,7 @@ from table.data import (
 from table.document import Occupant, Table
 from table.labels import HELD as LABELS
 from table.labels import matching
-from table.settings import ALL, CLOCK, DECISIONS, DISPUTE_DAYS, NONE, SPECTATORS, TIME_OUT
+from table.settings import ACCEPTED, ALL, CLOCK, DECISIONS, DISPUTE_DAYS, NONE, SIGNED, SPECTATORS, TIME_OUT
 
 NEW = "new"
 OPEN = "open"
@@ -317,6 +317,7 @@ DOCUMENT = record(
         "time_out": TIME_OUT,
         "spectators": SPECTATORS,
         "dispute_days": DISPUTE_DAYS,
+        "signed": SIGNED,
         "practice": flag("whether the match counts for nobody's results, and a player may have several of its seats"),
         "rated": flag("whether the match counts for the ratings of its players"),
         **LABELS,
@@ -361,6 +362,7 @@ BLANK: Table = {
     "time_out": {},
     "spectators": ALL,
     "dispute_days": USUAL_WAIT_DAYS,
+    "signed": ACCEPTED,
     "practice": False,
     "rated": False,
     "name": None,

@@ -14,6 +14,7 @@ from events.errors import NoMatch
 from events.keeping import losses
 from events.keeping.journal import Busy, Journal
 from events.platform import Platform
+from evidence.notes import made_by
 from games import GAMES
 from games.drawing import legible
 from games.patterns import MATCH, matches
@@ -95,7 +96,7 @@ def audited(what: str, secret: str | None, data: Path | None, origin: Path | Non
         if not record.strip():
             raise Unable(f"The file {what} is empty.")
         begun = None if origin is None else lines_of_record(origin.read_bytes())
-        return audit_entries(GAMES, lines_of_record(record), secret, begun, watch=watch)
+        return audit_entries(GAMES, lines_of_record(record), secret, begun, watch=watch, verifies=made_by)
     if not matches(MATCH, what):
         raise Unable(f"There is no file {what}, and this is not the id of a match.")
     with opened(data) as platform:
@@ -128,6 +129,8 @@ def as_text(report: Report) -> str:
     if report.origin is not None:
         begun = "was compared with that of its origin" if report.origin == VERIFIED else "is taken on trust: its origin was not at hand"
         lines.append(f"the position from which the match begins {begun}")
+    if report.signed:
+        lines.append(f"{report.signed} entries are signed by their actors, signatures {report.signatures}")
     lines += [f"version {finding.version}: {finding.code}: {finding.detail}" for finding in report.findings]
     return "\n".join(map(legible, lines))
 

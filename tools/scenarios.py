@@ -23,6 +23,7 @@ from record.entries import Entry
 from record.positions import Position, follow, moment_of_play, session_after
 from table import rules as table_rules
 from table.clocks import after_entry
+from table.continuing import CARRIED_ON
 from table.session import NewMatch, Now, Origin, Session
 from table.state import BLANK, lock_of
 
@@ -120,7 +121,7 @@ class TableRules(NamedTuple):
     """The rules of the table with a game. The state is `{"table", "game", "positions"}`: both documents, and every position so far.
 
     The actor of a step is its `player`, perhaps with a `role` or `shown` what seats may not see, or its `seat`, which may be `system`, or
-    which its `substitute` plays. `at` is the moment of the step, by default that of the step before.
+    which its `substitute` plays. `signed`: it is signed. `at` is the moment of the step, by default that of the step before.
     """
 
     game: Game
@@ -142,7 +143,7 @@ class TableRules(NamedTuple):
             return state
         chosen = {
             name: match[name]
-            for name in ("code", "clock", "time_out", "spectators", "dispute_days", "rated", "name", "tags")
+            for name in ("code", "clock", "time_out", "spectators", "dispute_days", "signed", "rated", "name", "tags")
             if name in match
         }
         create = {"type": "create_match", "game": self.game.id, "seats": match["seats"], "options": match.get("options") or {}, **chosen}
@@ -170,7 +171,15 @@ class TableRules(NamedTuple):
         else:
             at = moment_of_play(before, actor, received)
             match, _ = table_rules.play(
-                self.game, before.table, before.document, actor, action, chance, at, owner=not step.get("substitute")
+                self.game,
+                before.table,
+                before.document,
+                actor,
+                action,
+                chance,
+                at,
+                owner=not step.get("substitute"),
+                signed=bool(step.get("signed")),
             )
             events = match.events
         version = 1 if before is None else before.version + 1
@@ -183,8 +192,8 @@ class TableRules(NamedTuple):
             return Session(self.game, new=new, now=Now(chance=chance))
         before = positions[-1]
         earlier = {position.version: (position.document, position.memory) for position in positions}
-        shown = bool(step.get("shown"))
-        return session_after(self.game, before, at, chance, earlier.__getitem__, role=step.get("role"), shown=shown)
+        shown, signed = bool(step.get("shown")), bool(step.get("signed"))
+        return session_after(self.game, before, at, chance, earlier.__getitem__, role=step.get("role"), shown=shown, signed=signed)
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
         """Return the choices of the table for the player or the seat of the step."""
@@ -201,14 +210,7 @@ class TableRules(NamedTuple):
 
 def _table_of(origin: Mapping[str, Any]) -> Any:
     """Return the table of the origin of a match after a ruling, as far as the scenario describes it."""
-    return {
-        **BLANK,
-        **{
-            name: origin[name]
-            for name in ("creator", "roster", "clock", "time_out", "spectators", "dispute_days", "practice", "rated", "name", "tags")
-            if name in origin
-        },
-    }
+    return {**BLANK, **{name: origin[name] for name in CARRIED_ON if name in origin}}
 
 
 def _as_state(positions: list[Position]) -> State:

@@ -465,6 +465,17 @@ async function signed(key, signature, bytes) {
   }
 }
 
+/** The same, by other threads where that can be: worth it for many signatures, of which no other work waits for the answer. */
+async function signedElsewhere(key, signature, bytes) {
+  if (!builtIn) return signed(key, signature, bytes);
+  try {
+    key.built ??= builtIn.createPublicKey({ key: Buffer.concat([SPKI, key.bytes]), format: "der", type: "spki" });
+    return await new Promise((done) => builtIn.verify(null, bytes, key.built, signature, (error, good) => done(!error && good)));
+  } catch {
+    return false;
+  }
+}
+
 /** Who of `keys` has signed a note that was read: the keys whose signature is `good`, and those whose signature is `bad`. */
 export async function signers(note, keys) {
   const good = [];
@@ -659,6 +670,7 @@ const isShown = shape({
   signed: maybe(isSigned),
   proof: shape({ format: one(3), rules: isRules, action: isProof, request: isProof, signed: isProof, events: listOf(isProof) }),
 });
+const fits = ({ proof, events, signed }) => proof.events.length === events.length && (!signed || proof.signed.salt !== undefined);
 const LEAF_MEMBERS = { at: isWhole, digest: isHash, match: isText, version: isVersion };
 const isBegin = shape({ ...LEAF_MEMBERS, kind: one("begin"), commitment: isHash });
 const isLater = shape({ ...LEAF_MEMBERS, kind: one("hour", "end") });
@@ -933,7 +945,7 @@ class Report {
   constructor() {
     this.findings = [];
     this.codes = new Map(); // how many findings there were of each
-    this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0 };
+    this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, moves: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0 };
     this.unchecked = new Set();
   }
 
@@ -1004,6 +1016,7 @@ class Reader {
     this.times = new Times(this.file);
     this.rules = new Rules(this.file);
     this.requests = new Requests(this.file);
+    this.moves = new Moves(this.file);
     this.seats = new Seats(this.file);
     this.rolls = new Rolls(this.file);
     this.disputes = new Disputes(this.file);
@@ -1103,7 +1116,7 @@ class Reader {
     const shown = kind === "shown";
     const outline = shown ? SHOWN : ENTRY;
     const entry = outline.only(isObject(value) ? value : {});
-    if (!(shown ? isShown : isEntry)(entry) || (shown && entry.proof.events.length !== entry.events.length)) {
+    if (!(shown ? isShown(entry) && fits(entry) : isEntry(entry))) {
       this.unread("unreadable", `What stands for version ${expected} is not an entry of format 3.`);
       return;
     }
@@ -1147,6 +1160,7 @@ class Reader {
     this.times.compare(entry);
     this.rules.entry(entry, shown);
     this.requests.entry(entry);
+    this.moves.entry(bytes, entry, shown);
     // What is not in the chain says nothing of the time: else one false moment would make all entries after it too early.
     if (this.chain.add(bytes, entry, shown)) this.times.add(entry);
     this.times.compareHead(entry);
@@ -1182,6 +1196,7 @@ class Reader {
       report.unchecked.add("Signatures: a record has none. A dossier has them.");
     }
     this.rolls.finish(this.seats.contributions);
+    await this.moves.finish();
     if (file.last && file.ended === null) report.unchecked.add(`What came after version ${file.last}: the match was not over.`);
     report.unchecked.add("The rules: no action was decided again. ./run verify does that.");
   }
@@ -1285,6 +1300,74 @@ class Times {
     if (!head || this.ahead || this.latest <= head.at) return;
     this.ahead = true;
     report.found(version, "time_backwards", "The file says that it was written before this entry.");
+  }
+}
+
+/** The signatures of actors: that each is over its action and the history before it, and that lists are whole. */
+class Moves {
+  constructor(file) {
+    this.file = file;
+    this.before = null; // the entry before, if it shows whether it is signed
+    this.keys = new Map(); // by base64
+    this.pending = []; // checks that other threads make meanwhile
+    this.whole = true; // whether the entries are whole
+  }
+
+  entry(bytes, entry, shown) {
+    const { report, match, entries } = this.file;
+    const { version, actor, signed: given } = entry;
+    const hidden = shown && entry.proof.signed.leaf !== undefined;
+    const { before } = this;
+    this.whole = !shown;
+    this.before = hidden ? null : { version, actor, given };
+    if (before && !hidden) this.listed(before, this.before);
+    if (!given) return;
+    if (given.seen > version - given.place) {
+      report.found(version, "seen_not_before", `The signature of version ${version} is over version ${given.seen}, which was not before it.`);
+      return;
+    }
+    const digest = entries.get(given.seen)?.digest;
+    if (!digest) {
+      report.unchecked.add("Signatures of moves: the file does not have the versions that they are over.");
+      return;
+    }
+    const [from, to] = shown ? [SHOWN.from[ACTION], SHOWN.to[ACTION]] : [ENTRY.from[ACTION], ENTRY.to[ACTION]];
+    const head = utf8(`warledger.org/move/v1\n${match}\n${actor}\n${given.seen}\n${digest}\n${given.place}/${given.count}\n`);
+    const text = joined([head, bytes.subarray(from, to), LINE_FEED]);
+    if (!this.keys.has(given.key)) this.keys.set(given.key, { bytes: unbase64(given.key) });
+    this.pending.push(this.check(version, this.keys.get(given.key), unbase64(given.signature), text));
+  }
+
+  async check(version, key, signature, text) {
+    const { report } = this.file;
+    if (!(await canCheckSignatures())) {
+      report.unchecked.add("Signatures: there is no WebCrypto with Ed25519 here. Pages have it over https and on localhost.");
+      return;
+    }
+    report.checked.moves++;
+    if (!(await signedElsewhere(key, signature, text)))
+      report.found(version, "move_signature_broken", `The signature of version ${version} is not one over this action and the history before it.`);
+  }
+
+  /** Check that the actions of one request follow each other. */
+  listed(before, now) {
+    const { report } = this.file;
+    const [one, two] = [before.given, now.given];
+    const same = one && two && before.actor === now.actor && one.key === two.key && one.seen === two.seen && one.count === two.count;
+    const follows = same && two.place === one.place + 1;
+    if (one && one.place < one.count && !follows) this.cut(before.version);
+    if (two && two.place > 1 && !follows)
+      report.found(now.version, "move_list_broken", "The actions before this one in its signed list are not before it.");
+  }
+
+  cut(version) {
+    this.file.report.found(version, "move_list_broken", "The signed list of actions does not go on after this entry.");
+  }
+
+  async finish() {
+    const { before, whole } = this;
+    if (whole && before?.given && before.given.place < before.given.count) this.cut(before.version);
+    await Promise.all(this.pending);
   }
 }
 

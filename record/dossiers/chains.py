@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from evidence.notes import made_by
 from games.kernel import SPECTATOR, Game
 from games.patterns import DIGEST, PLAYER, matches
 from record.dice import dice_key, keeps
 from record.dossiers.findings import Findings
 from record.dossiers.lines import follow_disputes, holders
 from record.dossiers.rolls import wrong_roll
-from record.entries import FORMAT, START, Entry, NotCanonical, Unreadable, blind_key, canonical, parse, salt
+from record.entries import FORMAT, START, Entry, NotCanonical, Unreadable, blind_key, canonical, is_signed, parse, salt
 from record.positions import Position
+from record.signatures import Signatures
 from record.trail import VERIFIED, Report, Trail, Watch
 from table.rules import is_table_action
 from table.settings import ALL
@@ -63,6 +65,11 @@ class Chain:
         self._contributions: dict[str, str] = {}
 
     @property
+    def signatures(self) -> Signatures:
+        """The signatures of actors in the entries read so far."""
+        raise NotImplementedError
+
+    @property
     def is_behind(self) -> bool:
         """True if the match may have had more versions than its viewer saw when the file was written."""
         return self.opening.viewer == SPECTATOR and self.hidden and self.revealed is None
@@ -74,6 +81,8 @@ class Chain:
     def close(self) -> None:
         """Make the checks that need the whole file, and say what could not be checked."""
         self._check_commitment()
+        if (unknown := self.signatures.unchecked) > 0:
+            self.unchecked.append(f"{unknown} signatures of moves: what they are over cannot be read, or not checked here")
         if self.version and self.ended is None:
             self.unchecked.append(f"what came after version {self.version}: the match was not over")
 
@@ -150,7 +159,7 @@ class WholeChain(Chain):
     def __init__(self, opening: Opening, findings: Findings, games: Mapping[str, Game], watch: Watch | None = None) -> None:
         super().__init__(opening, findings)
         self._games = games
-        self._trail = Trail(games, opening.secret, opening.match, opening.blind, watch)
+        self._trail = Trail(games, opening.secret, opening.match, opening.blind, watch, made_by)
         self._watched = watch is not None
         self._no_rules = False
 
@@ -170,6 +179,11 @@ class WholeChain(Chain):
         self._note(place, entry.at, entry.digest, entry.action, entry.events, (entry.revision, entry.rules), entry.secret)
         if trail.lost or self._no_rules:
             self._check_dice(entry.events, place)
+
+    @property
+    def signatures(self) -> Signatures:
+        """The signatures of actors in the entries read so far."""
+        return self._trail.signatures
 
     def report(self) -> Report:
         """Return the report of the audit."""
@@ -230,6 +244,12 @@ class ShownChain(Chain):
         self._revision = 0
         self._clocks = False
         self._hidden = 0
+        self._signatures = Signatures(made_by)
+
+    @property
+    def signatures(self) -> Signatures:
+        """The signatures of actors in the entries read so far."""
+        return self._signatures
 
     def read(self, raw: bytes, value: Any) -> None:
         """Read the next entry as it is shown."""
@@ -247,6 +267,8 @@ class ShownChain(Chain):
             self._check_digest(entry, version)
         except NotCanonical as reason:
             self.findings.add("not_canonical", f"The entry contains something that has no canonical JSON: {reason}.", version)
+        for found in self._signatures.read(entry.whole(self.opening.match, version), hidden="leaf" in entry.proof["signed"]):
+            self.findings.add(found[1], found[2], found[0])
         self._note(version, entry.at, entry.digest, entry.action, entry.events, (entry.revision, entry.rules), entry.secret)
         self._clocks = self._clocks or any("time_out" in event for event in entry.events if event.get("type") == "match_created")
         self._check_dice(entry.events, version)
@@ -353,4 +375,11 @@ class _Shown(NamedTuple):
                 raise ValueError("a part of the proof is neither a salt nor a leaf")
         if not matches(DIGEST, entry.digest):
             raise ValueError("the digest is not 64 hex digits")
+        if entry.signed is not None and (not is_signed(entry.signed) or "salt" not in proof["signed"]):
+            raise ValueError("the signature has another shape, or its part is hidden")
         return entry
+
+    def whole(self, match: str, version: int) -> Entry:
+        """Return it as an entry, without what is hidden from everybody."""
+        named = (self.revision, self.rules, self.at, None, self.digest, self.secret, self.signed)
+        return Entry(match, version, self.actor, self.action, self.events, *named)

@@ -187,7 +187,8 @@ class _Reader:
         """Return the verdict on the file."""
         chain = self.chain
         last = chain.seen.get(chain.version)
-        counts = {"entries": len(chain.seen), **self.checked, "reads": len(self.reads), "leaves": len(self.leaves)}
+        moves, reads, leaves = chain.signatures.checked, len(self.reads), len(self.leaves)
+        counts = {"entries": len(chain.seen), **self.checked, "moves": moves, "reads": reads, "leaves": leaves}
         return Verdict(
             self.name,
             self.kind,

@@ -239,6 +239,10 @@ export interface Audit {
    * other matches.
    */
   origin: OriginState | null;
+  /** How many entries their actors have signed. */
+  signed: number;
+  /** Whether every signature of an actor could be checked. null if there is none. */
+  signatures: SignaturesState | null;
   /** Everything that the audit found wrong. */
   findings: Finding[];
 }
@@ -437,7 +441,7 @@ export interface ContinuationBegunEvent {
 
 /**
  * Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players. The dice and the clocks are
- * new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02, TBL-LBL-02).
+ * new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02, TBL-LBL-02, TBL-SIG-03).
  */
 export interface ContinueMatch {
   type: "continue_match";
@@ -489,6 +493,7 @@ export interface CreateMatch {
   /** what spectators see of play before the match is over: all, none, or all with a delay */
   spectators?: ShownSpectators;
   dispute_days?: CreateMatchDisputeDays;
+  signed?: CreateMatchSigned;
   /** it counts for ratings */
   rated?: true;
   name?: CreateMatchName;
@@ -506,6 +511,9 @@ export type CreateMatchName = string;
 
 /** who takes which seat */
 export type CreateMatchSeats = { [name: string]: string };
+
+/** whether people sign what they do after the start: required, or accepted if left out */
+export type CreateMatchSigned = "accepted" | "required" | (string & {});
 
 /** a tag: 1 to 40 lower-case letters, digits, dots, hyphens and underscores; the first is a letter or a digit */
 export type CreateMatchTags = string;
@@ -931,6 +939,7 @@ export interface Fork {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  signed?: ForkSigned;
   name?: ForkName;
   /** Tags by which you and your programs find the match. Everybody sees them. */
   tags?: ForkTags[];
@@ -961,6 +970,7 @@ export interface ForkMatch {
   /** what spectators see of play before the match is over: all, none, or all with a delay */
   spectators?: ShownSpectators;
   dispute_days?: CreateMatchDisputeDays;
+  signed?: CreateMatchSigned;
   name?: CreateMatchName;
   /** the tags of the match, at most 8, in alphabetical order, each once */
   tags?: CreateMatchTags[];
@@ -971,6 +981,9 @@ export type ForkMatchAt = number;
 
 /** The name of the match. Everybody sees it, and it never changes. */
 export type ForkName = string;
+
+/** whether people sign what they do after the start: required, or accepted if left out */
+export type ForkSigned = "accepted" | "required";
 
 /** A tag. */
 export type ForkTags = string;
@@ -1501,6 +1514,7 @@ export interface MatchCreatedEvent {
   /** what spectators see of play before the match is over: all, none, or all with a delay */
   spectators?: ShownSpectators;
   dispute_days: CreateMatchDisputeDays;
+  signed?: CreateMatchSigned;
   /** the match counts for nobody's results, and a player may have several of its seats */
   practice?: true;
   /** it counts for ratings */
@@ -2146,12 +2160,14 @@ export interface Problem {
   amount?: number;
   /** When a limit is used up: the seconds to wait, as in `Retry-After`. */
   retry_after?: number;
+  /** When a signature does not fit: the text that should be signed. */
+  statement?: string;
   /** When an action of a list is refused: its place, from 0. */
   place?: number;
 }
 
 /** Why the platform refuses, or another. */
-export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "was_shown" | "wrong_code" | "no_analysis" | "no_bulk_file" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
+export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "signature_needed" | "signing_key_unknown" | "was_shown" | "wrong_code" | "no_analysis" | "no_bulk_file" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "history_differs" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "signature_invalid" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
 
 /** One kind of problem: its status, its title and its sentence. */
 export interface ProblemKind {
@@ -2901,6 +2917,9 @@ export interface SideStatedEvent {
   text: DisputeOpenedEventText;
 }
 
+/** Whether every signature of an actor could be checked, or another. */
+export type SignaturesState = "verified" | "undisclosed" | (string & {});
+
 /** The actor's signature (docs/auditing.md). An unsigned entry has none. */
 export interface Signed {
   /** The public Ed25519 key, in base64. */
@@ -2949,6 +2968,7 @@ export type Standing = AtTable & {
   /** What spectators see before the match is over. */
   spectators: ShownSpectators;
   dispute_days: CreateMatchDisputeDays;
+  signed: CreateMatchSigned;
   /** The revision of the game's rules that the match began with. */
   revision: number;
   /** The options of the match, with defaults. */
@@ -3454,6 +3474,7 @@ export interface WarNewMatch {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  signed?: ForkSigned;
   name?: ForkName;
   /** Tags by which you and your programs find the match. Everybody sees them. */
   tags?: ForkTags[];
@@ -4450,6 +4471,7 @@ export interface WocNewMatch {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  signed?: ForkSigned;
   name?: ForkName;
   /** Tags by which you and your programs find the match. Everybody sees them. */
   tags?: ForkTags[];
@@ -5372,6 +5394,7 @@ export interface WowNewMatch {
   time_out?: TimeOutRequest;
   spectators?: Spectators;
   dispute_days?: ForkDisputeDays;
+  signed?: ForkSigned;
   name?: ForkName;
   /** Tags by which you and your programs find the match. Everybody sees them. */
   tags?: ForkTags[];

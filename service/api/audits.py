@@ -175,6 +175,13 @@ AUDIT = named(
                     "available. null for other matches.",
                 )
             ),
+            "signed": described(COUNT, "How many entries their actors have signed."),
+            "signatures": nullable(
+                described(
+                    named("SignaturesState", ids([VERIFIED, UNDISCLOSED], "Whether every signature of an actor could be checked.")),
+                    "Whether every signature of an actor could be checked. null if there is none.",
+                )
+            ),
             "findings": listing(_FINDING, about="Everything that the audit found wrong."),
         },
         "The report of an audit.",

@@ -232,7 +232,7 @@ OPERATIONS = (
         "raise_dispute", "POST", "/v1/matches/{match}/disputes", "disputes", "Dispute what happened", raise_dispute,
         {201: Answer("The disputes of the match afterwards.", {JSON: DISPUTES}, ("Location",))},
         "Freezes the match and its clocks until the dispute is settled (TBL-DIS-02). The action `dispute` does the same.",
-        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key", "Warledger-Signature"),
         body=Body(_DISPUTE_REQUEST, DisputeBody(), examples={"a die": {"version": 41, "text": "Six sixes in a row."}}),
         deeds=("dispute",),
     ),
@@ -240,7 +240,7 @@ OPERATIONS = (
         "state_side", "POST", "/v1/matches/{match}/disputes/{dispute}/statements", "disputes", "State your side", state_side,
         {200: _AFTERWARDS},
         "Each of the other seats may do so once. The action `state_side` does the same.",
-        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key", "Warledger-Signature"),
         body=Body(_DISPUTE_TEXT, TextBody(), examples={"a side": {"text": "I saw the die. It was fair."}}),
         deeds=("state_side",),
     ),
@@ -249,7 +249,7 @@ OPERATIONS = (
         {200: _AFTERWARDS},
         "For referees who have no seat in the match and never had one. Without an appeal the ruling takes effect after seven days, or when "
         "all seats that it concerns accept it. After an appeal another referee rules, and that ruling takes effect at once.",
-        key="needed", by="referee", scope="referee", headers=("If-Match", "Idempotency-Key"),
+        key="needed", by="referee", scope="referee", headers=("If-Match", "Idempotency-Key", "Warledger-Signature"),
         body=Body(
             _RULING_REQUEST, RulingBody(),
             examples={
@@ -265,7 +265,7 @@ OPERATIONS = (
         {200: _AFTERWARDS},
         "Any seat may appeal, once, within seven days. Another referee then rules, and that ruling is final. The action `appeal` does the "
         "same.",
-        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key", "Warledger-Signature"),
         body=Body(_DISPUTE_TEXT, TextBody(), examples={"an appeal": {"text": "Look at version 40, too."}}),
         deeds=("appeal",),
     ),

@@ -77,10 +77,10 @@ from service.kept import Key
 from table.creating import CREATE
 from table.data import LEVELS, MOST_TAGS
 from table.forks import FORK
-from table.settings import DISPUTE_DAYS
+from table.settings import DISPUTE_DAYS, SIGNED
 from table.state import CONTINUED, DISPUTE, ME, OFFER, ORIGIN, RULING_MADE, STRETCH, TO_THE_END, VOTE
 
-SETTINGS = ("clock", "time_out", "spectators", "dispute_days", "rated")
+SETTINGS = ("clock", "time_out", "spectators", "dispute_days", "signed", "rated")
 
 
 def create_match(service: Service, call: Call) -> Response:
@@ -351,6 +351,7 @@ _STANDING: Fields = {
     "time_out": nullable(described(TIME_OUT_CHOSEN, "What a time-out does; null without a clock.")),
     "spectators": described(SPECTATORS_SEE, "What spectators see before the match is over."),
     "dispute_days": DISPUTE_DAYS,
+    "signed": SIGNED,
     "revision": described(COUNT, "The revision of the game's rules that the match began with."),
     "options": anything("The options of the match, with defaults."),
     "order": listing(SEAT, about="The seats in turn order."),
@@ -451,6 +452,7 @@ _HOW: Fields = {
     "time_out": optional(TIME_OUT_REQUEST),
     "spectators": optional(SPECTATORS_SEE),
     "dispute_days": optional(DISPUTE_DAYS),
+    "signed": optional(SIGNED),
     "name": optional(MATCH_NAME),
     "tags": optional(listing(TAG, high=MOST_TAGS, about="Tags by which you and your programs find the match. Everybody sees them.")),
 }

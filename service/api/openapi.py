@@ -104,6 +104,11 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
         "description": "An id of your choice, new for each request. If you repeat a request with its id, you get the first answer again.",
         "schema": text(patterns.anchored(patterns.REQUEST)).schema,
     },
+    "Warledger-Signature": {
+        "description": "Your signatures of the actions (docs/api.md): `key=:<public key>:, seen=41, "
+        'digest="<digest of version 41>", signatures=(:<one for each action>:)`. `seen` acts like `If-Match`.',
+        "schema": text().schema,
+    },
     "Prefer": {
         "description": "`return=minimal`: answer with the receipt alone, as text. Its version is in the ETag.",
         "schema": text().schema,
@@ -136,6 +141,7 @@ RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
 
 # Example facts for the sentences of problems, by name. FACTS_OF has those that differ by code.
 FACTS: Mapping[str, Any] = {
+    "actor": "red", "digest": "c0" * 32,
     "allowed": "GET, HEAD, OPTIONS", "amount": 5000, "dispute": 2, "encoding": "gzip", "expected": 40, "first": 38, "game": "war",
     "games": ", ".join(sorted(GAMES)), "header": "If-Match", "last": 41, "limit": 3, "match": "m234567abcdefghij", "needed": "referees",
     "month": "2026-11", "number": 2, "player": "p234567abcdefghij", "pointer": "/regions/atlantis", "request": "robot",

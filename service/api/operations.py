@@ -29,7 +29,7 @@ from service.http.responses import EVENT_STREAM, JSON, Reply
 from table.creating import CREATE
 from table.forks import FORK
 from table.refusals import codes_in
-from table.rules import play_refusal
+from table.rules import play_refusal, signature_refusal
 
 log = structlog.get_logger("service")
 
@@ -130,6 +130,8 @@ class Operation(NamedTuple):
             found |= {"against_the_rules", "busy"}
             if "If-Match" in self.headers:
                 found.add("stale")
+            if "Warledger-Signature" in self.headers:
+                found |= {"signature_invalid", "signing_key_unknown", "history_differs", *codes_in(signature_refusal)}
         for deed in self.deeds:
             found |= _OF_DEEDS.get(deed, frozenset())
         if self.plays:
@@ -163,6 +165,7 @@ _OF_QUERIES: Mapping[str, tuple[str, ...]] = {
 _OF_HEADERS: Mapping[str, tuple[str, ...]] = {
     "If-Match": ("bad_header",),
     "Idempotency-Key": ("bad_header", "request_reused"),
+    "Warledger-Signature": ("bad_header",),
     "Last-Event-ID": ("bad_header",),
 }
 _OF_DEEDS: Mapping[str, frozenset[str]] = {

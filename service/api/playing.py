@@ -71,6 +71,7 @@ from service.http.responses import (
     text_response,
 )
 from service.http.schemas import PictureQuery, SeatQuery, StateQuery
+from service.http.signing import SIGNATURE, signing_in
 from table.deeds import BEGINNINGS
 from table.rematch import rematch
 from table.rules import admit, by_seat, is_table_action
@@ -168,7 +169,7 @@ def act(service: Service, call: Call, match: str) -> Response | Reply:
 def carry_out(service: Service, call: Call, match: str) -> Done:
     """Carry out the actions in the body. Raise Problem, and the errors of `play.play` and `play.act_at_table` except Refused."""
     actions, player = actions_in(call.body), call.caller.player()
-    given = _given(call)
+    given = _given(call, len(actions))
     listed = isinstance(call.body, list)
     if listed and any(map(is_table_action, actions)):
         raise BadList(reason=ALONE)
@@ -190,9 +191,16 @@ def carry_out(service: Service, call: Call, match: str) -> Done:
             raise
 
 
-def _given(call: Call) -> Given:
-    """Return the expected version, the id of the request and the caller's role. Raise Problem `bad_header`."""
-    return {"expected": expected_version(call), "request": call.request(), "role": role_of(call.caller)}
+def _given(call: Call, count: int = 1) -> Given:
+    """Return the expected version, the id of the request, the caller's role, and the signatures. Raise Problem `bad_header`.
+
+    `count`: how many actions the request has.
+    """
+    expected, signing = expected_version(call), signing_in(call.header(SIGNATURE), count)
+    if signing is not None and expected not in (None, signing.seen):
+        raise Problem("bad_header", header=SIGNATURE, reason=f"`seen` is {signing.seen}, and If-Match is {expected}")
+    given: Given = {"expected": expected, "request": call.request(), "role": role_of(call.caller)}
+    return given if signing is None else {**given, "expected": signing.seen, "signing": signing}
 
 
 def _refused(service: Service, match: str, refused: Refused, place: int | None = None) -> Problem:
@@ -551,7 +559,7 @@ OPERATIONS = (
         "One action, or a list of actions: all are carried out, or none. In a list, an action that draws chance or reveals something must "
         "be the last. Send actions of the table, such as `resign`, alone. Your time counts until the server has received the request. "
         "`rematch` creates another match, the same for everybody who asks, and answers with it.",
-        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key", "Prefer"),
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key", "Prefer", "Warledger-Signature"),
         body=Body(actions, examples=_EXAMPLES),
         deeds=tuple(kind for kind in CHOSEN if kind not in BEGINNINGS), plays="acts",
         problems=("already_created",),

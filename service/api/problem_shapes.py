@@ -53,6 +53,7 @@ def problem(games: Games) -> Shape:
                 "scope": optional(described(SCOPE, "When a limit is used up: what it applies to.")),
                 "amount": optional(whole(0, about="When a limit is used up: its amount.")),
                 "retry_after": optional(whole(1, about="When a limit is used up: the seconds to wait, as in `Retry-After`.")),
+                "statement": optional(text(about="When a signature does not fit: the text that should be signed.")),
                 "place": optional(whole(0, about="When an action of a list is refused: its place, from 0.")),
             },
             "Why a request failed (RFC 9457).",

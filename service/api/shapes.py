@@ -159,7 +159,7 @@ SIGNED = named(
     "Signed",
     record(
         {
-            "key": text(patterns.anchored(patterns.PUBLIC_KEY), "The public Ed25519 key, in base64."),
+            "key": text(patterns.anchored(patterns.SIGNING_KEY), "The public Ed25519 key, in base64."),
             "seen": versions("The version that the actor saw."),
             "place": whole(1, about="Which action of its request this is."),
             "count": whole(1, about="How many actions the request had."),

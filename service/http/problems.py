@@ -14,11 +14,11 @@ from typing import Any
 import orjson
 from flask import Response
 
-from events.errors import ERRORS, MustBeLast, PlatformError, Stale
+from events.errors import ERRORS, MustBeLast, PlatformError, SignatureInvalid, Stale
 from games.kernel import Game, Refusal
 from table.deeds import DEEDS
 from table.refusals import REFUSALS, Kind, codes_in
-from table.rules import is_table_refusal, play_refusal, sentence
+from table.rules import is_table_refusal, play_refusal, sentence, signature_refusal
 from table.session import BY_SYSTEM
 
 MEDIA_TYPE = "application/problem+json"
@@ -82,7 +82,7 @@ def refusals_of(*deeds: str) -> frozenset[str]:
 CHOSEN = tuple(kind for kind, deed in DEEDS.items() if deed.by != BY_SYSTEM)
 """The actions of the table that players choose, not the system."""
 
-_REFUSED = refusals_of(*CHOSEN) | codes_in(play_refusal)
+_REFUSED = refusals_of(*CHOSEN) | codes_in(play_refusal) | codes_in(signature_refusal)
 _BY_CODE = {**OWN, **ERRORS, **{code: REFUSALS[code] for code in _REFUSED}}
 CODES: Mapping[str, Kind] = {code: _BY_CODE[code] for code in sorted(_BY_CODE, key=lambda code: (_BY_CODE[code].status, code))}
 
@@ -127,8 +127,10 @@ def platform_problem(error: PlatformError) -> Problem:
     more: dict[str, Any] = {}
     if isinstance(error, Stale):
         more["version"] = error.version
-    if isinstance(error, MustBeLast):
+    if isinstance(error, (MustBeLast, SignatureInvalid)):
         more["place"] = error.place
+    if isinstance(error, SignatureInvalid):
+        more["statement"] = error.statement
     return Problem(error.code, more, **error.facts)
 
 

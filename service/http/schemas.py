@@ -278,6 +278,7 @@ class MatchBody(Schema):
     time_out = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
     spectators = fields.Raw()
     dispute_days = fields.Integer(strict=True)
+    signed = fields.Raw()
     rated = Flag(validate=validate.Equal(True))
     name = Text(validate=NAME_RULES)
     tags = fields.List(Text(validate=A_TAG), validate=validate.Length(0, MOST_TAGS))

@@ -37,7 +37,7 @@ POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 
 _RULES = ("*.py", "RULES.md", "data.json", "picture.json")
 _CORE = (
     "__init__", "allowances", "dice", "dossiers/__init__", "dossiers/lines", "dossiers/records", "entries", "json_text", "keyed",
-    "notices", "positions", "questions", "redeciding", "rules", "thoughts", "trail",
+    "notices", "positions", "questions", "redeciding", "rules", "shown", "signatures", "thoughts", "trail",
 )  # fmt: skip
 
 
@@ -97,4 +97,5 @@ def _modules() -> Iterator[tuple[str, Path]]:
     """Yield the name and the path of each file of the zip. All files that the content hash of the rules covers are among them."""
     found = [path for folder in ("games", "table") for pattern in _RULES for path in (ROOT / folder).rglob(pattern)]
     found += [ROOT / "record" / f"{name}.py" for name in _CORE]
+    found += [ROOT / "evidence" / f"{name}.py" for name in ("__init__", "statements")]
     yield from ((path.relative_to(ROOT).as_posix(), path) for path in found)

@@ -36,7 +36,7 @@ def test_no_code_stands_twice() -> None:
 def test_every_error_of_the_platform_has_a_row(kind: type[PlatformError]) -> None:
     error = kind.__new__(kind)
     error.facts = dict.fromkeys(re.findall(r"\{(\w+)", CODES[kind.code].detail), "fact")
-    error.version, error.place = 7, 3  # type: ignore[attr-defined]
+    error.version, error.place, error.statement = 7, 3, ""  # type: ignore[attr-defined]
     response = problem_response(platform_problem(error))
     assert kind.code in ERRORS.keys() | REFUSALS.keys()
     assert (response.status_code, response.json["code"]) == (CODES[kind.code].status, kind.code)

@@ -377,7 +377,7 @@ def _some(name: str) -> Any:
     """Return a value that a field of an action may have."""
     some: dict[str, Any] = {"seats": {"one": "me"}, "options": {}, "order": ["one"], "clock": {"kind": "none"}, "time_out": {}}
     some |= dict.fromkeys(("rematch_of", "fork_of", "continues"), "m" + "a" * 16)
-    some |= {"spectators": "all", "game": "tally", "seat": "one", "contribution": "00", "player": None}
+    some |= {"spectators": "all", "signed": "required", "game": "tally", "seat": "one", "contribution": "00", "player": None}
     some |= {"name": "Cup", "tags": ["cup"]}
     some |= {
         "dispute_days": 3,

@@ -66,6 +66,7 @@ def test_a_rematch_has_the_same_settings_and_everybody_has_the_next_seat() -> No
         "clock": SECONDS,
         "time_out": {"policy": "wait"},
         "spectators": {"delay": 3},
+        "signed": "required",
         "order": ["two", "three", "one"],
     }
     session = created({"one": "me", "two": "open", "three": "ai:random"}, **settings)
@@ -82,12 +83,13 @@ def test_a_rematch_has_the_same_settings_and_everybody_has_the_next_seat() -> No
         "time_out": {"policy": "wait", "level": "greedy", "in_a_row": 3, "then": "substitute"},
         "spectators": {"delay": 3},
         "dispute_days": 3,
+        "signed": "required",
     }
     again = Session(TALLY, new=NewMatch("5a" * 32, expires=1), now=Now(1))
     rules.carry_out(again, BEN, asked)
-    assert {name: again.table[name] for name in ("clock", "time_out", "spectators")} == {  # type: ignore[literal-required]
+    assert {name: again.table[name] for name in ("clock", "time_out", "spectators", "signed")} == {  # type: ignore[literal-required]
         name: session.table[name]  # type: ignore[literal-required]
-        for name in ("clock", "time_out", "spectators")
+        for name in ("clock", "time_out", "spectators", "signed")
     }
 
 

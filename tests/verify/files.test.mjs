@@ -28,6 +28,7 @@ import {
   record,
   recordInOne,
   saltOf,
+  signedBy,
   blindOf,
   tree,
 } from "./making.mjs";
@@ -60,7 +61,7 @@ for (const [name, bytes] of Object.entries(HONEST)) {
 
 test("everything that a whole dossier holds was checked", async () => {
   const { checked, unchecked, files } = await verify(HONEST["a whole dossier"], KEYS);
-  assert.deepEqual(checked, { entries: 7, digests: 7, salts: 0, rolls: 6, signatures: 6, receipts: 1, reads: 1, leaves: 3 });
+  assert.deepEqual(checked, { entries: 7, digests: 7, salts: 0, rolls: 6, moves: 1, signatures: 6, receipts: 1, reads: 1, leaves: 3 });
   assert.deepEqual(
     unchecked.map((sentence) => sentence.split(":")[0]),
     ["Whether a seat that acts at the same time as another had its clock running then", "The rules"],
@@ -393,13 +394,38 @@ const rewritten = (from = 6) => {
   return chained(bare);
 };
 
+const unsigned = (entries) => chained(entries.map(({ digest, version, signed, ...entry }) => entry));
+
+test("signatures of moves are checked with the history that they are over, and lists are whole", async () => {
+  const changed = async (change) => {
+    const bare = structuredClone(ENTRIES).map(({ digest, version, ...entry }) => entry);
+    change(bare, (place, ...more) => signedBy(bare[place], place, ENTRIES[place - 1].digest, ...more));
+    return found(await verify(record(chained(bare))));
+  };
+  const list = (places) => (bare, sign) => {
+    bare[4] = { ...bare[5], at: bare[4].at, signed: true };
+    const first = chained(bare)[3].digest;
+    places.forEach(([place, count], at) => (bare[4 + at].signed = signedBy(bare[4 + at], 4, first, place, count)));
+  };
+  assert.deepEqual(await changed(() => {}), []);
+  assert.deepEqual(await changed((bare) => (bare[5].signed.seen = 4)), [[6, "move_signature_broken"]]);
+  assert.deepEqual(await changed((bare) => (bare[5].signed.seen = 6)), [[6, "seen_not_before"]]);
+  assert.deepEqual(await changed((bare) => (bare[5].actor = "blue")), [[6, "move_signature_broken"]]);
+  assert.deepEqual(await changed((bare) => (bare[5].signed.key = bare[5].signed.key.toUpperCase())), [[6, "move_signature_broken"]]);
+  assert.deepEqual(await changed((bare) => (bare[5].signed.signature += "=")), [[6, "unreadable"]]);
+  assert.deepEqual(await changed(list([[1, 2], [2, 2]])), []);
+  assert.deepEqual(await changed(list([[1, 2], [1, 2]])), [[5, "move_list_broken"], [6, "move_list_broken"]]);
+  assert.deepEqual(await changed(list([[1, 1], [2, 2]])), [[6, "move_list_broken"]]);
+});
+
 test("a tail that was rewritten is found by a receipt, a leaf, or another file", async () => {
-  const file2 = file(lines(rewritten(), { change: without("leaf") }));
+  assert.deepEqual(found(await verify(file(lines(rewritten(), { change: without("leaf") })), KEYS)), [[6, "move_signature_broken"]]);
+  const file2 = file(lines(unsigned(rewritten()), { change: without("leaf") }));
   assert.deepEqual(found(await verify(file2, KEYS)), []);
   assert.deepEqual(found(await verify(file2, { ...KEYS, receipts: [receipt(SERVER, ENTRIES[5])] })), [[6, "receipt_differs"]]);
   assert.deepEqual(found(await verify(file2, { ...KEYS, receipts: [receipt(SERVER, ENTRIES[4])] })), []);
   assert.ok(found(await verify([HONEST["the dossier of a seat"], file2], KEYS)).some(([at, code]) => at === 6 && code === "files_differ"));
-  const leaves = [...lines(rewritten(5)).filter(({ line }) => line !== "leaf"), ...lines(ENTRIES).filter(({ line }) => line === "leaf")];
+  const leaves = [...lines(unsigned(rewritten(5))).filter(({ line }) => line !== "leaf"), ...lines(ENTRIES).filter(({ line }) => line === "leaf")];
   assert.equal(found(await verify(file(leaves), KEYS))[0].join(), "5,leaf_differs");
 });
 

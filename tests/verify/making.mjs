@@ -36,6 +36,20 @@ export function faces(secret, contributions, match, version, count, skipped = 0)
   );
 }
 
+export const PLAYER = createPrivateKey({
+  key: Buffer.concat([bytes("302e020100300506032b657004220420"), sha("a player")]),
+  format: "der",
+  type: "pkcs8",
+});
+const POINT = createPublicKey(PLAYER).export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
+
+/** The member `signed` of an entry whose request has seen that version with this digest. */
+export function signedBy(entry, seen, digest, place = 1, count = 1, key = PLAYER) {
+  const lines = ["warledger.org/move/v1", MATCH, entry.actor, seen, digest, `${place}/${count}`, json(entry.action)];
+  const signature = sign(null, Buffer.from(lines.map((line) => `${line}\n`).join("")), key).toString("base64");
+  return { count, key: POINT, place, seen, signature };
+}
+
 const partsOf = (entry) => [
   ["a", entry.action],
   ["r", entry.request ?? null],
@@ -49,6 +63,7 @@ export function chained(entries, secret = SECRET) {
   let previous = "0".repeat(64);
   return entries.map((given, place) => {
     const entry = { format: 3, match: MATCH, revision: 2, rules: RULES, version: place + 1, ...given };
+    if (given.signed === true) entry.signed = signedBy(entry, place, previous);
     const leaves = partsOf(entry).map(([part, value]) => leafOf(saltOf(blind, entry.version, part), value));
     const { actor, at, format, match, revision, rules, version } = entry;
     const frame = { actor, at, format, leaves, match, revision, rules, version, ...(entry.secret ? { secret: entry.secret } : {}) };
@@ -102,7 +117,7 @@ export function match({ secret = SECRET, game = "war", dice = {}, over = true } 
       request: { id: "a1", fingerprint: "0f" },
     },
     { actor: "blue", at: START + 90, action: { type: "attack", tile: "c4" }, events: [roll(5, 0)] },
-    { actor: "red", at: START + 5 * HOUR, action: { type: "move", to: { d4: 1 } }, events: [{ type: "move_made", to: { d4: 1 } }] },
+    { actor: "red", at: START + 5 * HOUR, action: { type: "move", to: { d4: 1 } }, signed: true, events: [{ type: "move_made", to: { d4: 1 } }] },
     {
       actor: "blue",
       at: START + 5 * HOUR + 1,

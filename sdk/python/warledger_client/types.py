@@ -230,6 +230,8 @@ class Audit(TypedDict):
     rules_here: ContentHash
     replayed_only: int
     origin: OriginState | None
+    signed: int
+    signatures: SignaturesState | None
     findings: list[Finding]
 
 
@@ -418,8 +420,8 @@ class ContinuationBegunEvent(TypedDict):
 
 class ContinueMatch(TypedDict):
     """Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players. The dice and the
-    clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02,
-    TBL-LBL-02)."""
+    clocks are new, everybody plays their own seat, and what nobody had seen is drawn anew (TBL-DIS-13, TBL-CRE-02, TBL-LBL-02,
+    TBL-SIG-03)."""
 
     type: Literal["continue_match"]
     continues: MatchId
@@ -458,6 +460,7 @@ class CreateMatch(TypedDict):
     time_out: NotRequired[ShownTimeOutRequest]
     spectators: NotRequired[ShownSpectators]
     dispute_days: NotRequired[CreateMatchDisputeDays]
+    signed: NotRequired[CreateMatchSigned]
     rated: NotRequired[Literal[True]]
     name: NotRequired[CreateMatchName]
     tags: NotRequired[list[CreateMatchTags]]
@@ -472,6 +475,9 @@ CreateMatchName: TypeAlias = "str"
 
 CreateMatchSeats: TypeAlias = "dict[str, str]"
 """who takes which seat"""
+
+CreateMatchSigned: TypeAlias = 'Literal["accepted", "required"] | str'
+"""whether people sign what they do after the start: required, or accepted if left out"""
 
 CreateMatchTags: TypeAlias = "str"
 """a tag: 1 to 40 lower-case letters, digits, dots, hyphens and underscores; the first is a letter or a digit"""
@@ -949,6 +955,7 @@ class Fork(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    signed: NotRequired[ForkSigned]
     name: NotRequired[ForkName]
     tags: NotRequired[list[ForkTags]]
 
@@ -973,6 +980,7 @@ class ForkMatch(TypedDict):
     time_out: NotRequired[ShownTimeOutRequest]
     spectators: NotRequired[ShownSpectators]
     dispute_days: NotRequired[CreateMatchDisputeDays]
+    signed: NotRequired[CreateMatchSigned]
     name: NotRequired[CreateMatchName]
     tags: NotRequired[list[CreateMatchTags]]
 
@@ -982,6 +990,9 @@ ForkMatchAt: TypeAlias = "int"
 
 ForkName: TypeAlias = "str"
 """The name of the match. Everybody sees it, and it never changes."""
+
+ForkSigned: TypeAlias = Literal["accepted", "required"]
+"""whether people sign what they do after the start: required, or accepted if left out"""
 
 ForkTags: TypeAlias = "str"
 """A tag."""
@@ -1529,6 +1540,7 @@ class Match(TypedDict):
     time_out: TimeOutSettings | None
     spectators: ShownSpectators
     dispute_days: CreateMatchDisputeDays
+    signed: CreateMatchSigned
     revision: int
     options: dict[str, Any]
     order: list[SeatId]
@@ -1594,6 +1606,7 @@ class MatchCreatedEvent(TypedDict):
     time_out: NotRequired[TimeOutSettings]
     spectators: NotRequired[ShownSpectators]
     dispute_days: CreateMatchDisputeDays
+    signed: NotRequired[CreateMatchSigned]
     practice: NotRequired[Literal[True]]
     rated: NotRequired[Literal[True]]
     name: NotRequired[CreateMatchName]
@@ -2402,10 +2415,11 @@ class Problem(TypedDict):
     scope: NotRequired[LimitScope]
     amount: NotRequired[int]
     retry_after: NotRequired[int]
+    statement: NotRequired[str]
     place: NotRequired[int]
 
 
-ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "was_shown", "wrong_code", "no_analysis", "no_bulk_file", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
+ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "signature_needed", "signing_key_unknown", "was_shown", "wrong_code", "no_analysis", "no_bulk_file", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "history_differs", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "signature_invalid", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
 """Why the platform refuses, or another."""
 
 
@@ -3132,6 +3146,10 @@ class SideStatedEvent(TypedDict):
     text: DisputeOpenedEventText
 
 
+SignaturesState: TypeAlias = 'Literal["verified", "undisclosed"] | str'
+"""Whether every signature of an actor could be checked, or another."""
+
+
 class Signed(TypedDict):
     """The actor's signature (docs/auditing.md). An unsigned entry has none."""
 
@@ -3181,6 +3199,7 @@ class Standing(TypedDict):
     time_out: TimeOutSettings | None
     spectators: ShownSpectators
     dispute_days: CreateMatchDisputeDays
+    signed: CreateMatchSigned
     revision: int
     options: dict[str, Any]
     order: list[SeatId]
@@ -3797,6 +3816,7 @@ class WarNewMatch(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    signed: NotRequired[ForkSigned]
     name: NotRequired[ForkName]
     tags: NotRequired[list[ForkTags]]
 
@@ -4944,6 +4964,7 @@ class WocNewMatch(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    signed: NotRequired[ForkSigned]
     name: NotRequired[ForkName]
     tags: NotRequired[list[ForkTags]]
 
@@ -5985,6 +6006,7 @@ class WowNewMatch(TypedDict):
     time_out: NotRequired[TimeOutRequest]
     spectators: NotRequired[Spectators]
     dispute_days: NotRequired[ForkDisputeDays]
+    signed: NotRequired[ForkSigned]
     name: NotRequired[ForkName]
     tags: NotRequired[list[ForkTags]]
 

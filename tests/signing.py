@@ -1,0 +1,45 @@
+"""A player who signs moves, for tests: written from docs/auditing.md, with none of the code of record/."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import nacl.signing
+import rfc8785
+
+from events import signing_keys
+from events.platform import Platform
+from record.signatures import Signing
+
+
+class Signer:
+    """A signing key, from a seed."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self._private = nacl.signing.SigningKey(bytes([seed] * 32))
+        self.key = base64.b64encode(bytes(self._private.verify_key)).decode()
+
+    def register(self, platform: Platform, player: str) -> None:
+        """Make this a signing key of a player."""
+        signing_keys._KEYS[player, self.key] = signing_keys.SigningKey(self.key, None)
+
+    def revoke(self, platform: Platform, player: str) -> None:
+        """Revoke it."""
+        signing_keys._KEYS[player, self.key] = signing_keys.SigningKey(self.key, 1)
+
+    def sign(self, match: str, actor: str, seen: int, digest: str, actions: Sequence[Any]) -> Signing:
+        """Return the signatures of actions, as they are recorded."""
+        texts = [
+            f"warledger.org/move/v1\n{match}\n{actor}\n{seen}\n{digest}\n{place}/{len(actions)}\n".encode() + rfc8785.dumps(action) + b"\n"
+            for place, action in enumerate(actions, 1)
+        ]
+        signatures = tuple(base64.b64encode(self._private.sign(text).signature).decode() for text in texts)
+        return Signing(self.key, seen, signatures)
+
+
+def header(signing: Signing) -> str:
+    """Return the header Warledger-Signature."""
+    digest = "" if signing.digest is None else f', digest="{signing.digest}"'
+    return f"key=:{signing.key}:, seen={signing.seen}{digest}, signatures=({' '.join(f':{each}:' for each in signing.signatures)})"
