@@ -187,7 +187,8 @@ def set_role(platform: Platform, id: str, role: str) -> None:
 def delete(platform: Platform, id: str, signer: Signer) -> None:
     """Delete a player: leave seats in matches that have not started, decline invitations, then remove the name and all keys.
 
-    Logs and other seats stay. The name leaves the files of the embedded store within a day (events/keeping/erasing.py).
+    Logs and other seats stay. Signing keys are revoked and lose their names, but they stay: what they signed can still be checked. Names
+    leave the files of the embedded store within a day (events/keeping/erasing.py).
 
     Raises StillSeated, NoSuchPlayer, KeyRevoked, StoreUnavailable.
     """
@@ -195,7 +196,7 @@ def delete(platform: Platform, id: str, signer: Signer) -> None:
     _decline_invitations(platform, id)
     _known(platform, id)
     erasing.note(platform.settings.data)
-    _check(platform.store.accounts.delete(id, signer, wall_time()), NoSuchPlayer(player=id))
+    _check(platform.store.accounts.delete(id, signer, platform.clock.now()), NoSuchPlayer(player=id))
     erasing.note(platform.settings.data)  # again, since the files may have been rewritten just before
 
 

@@ -33,12 +33,14 @@ ERRORS: Mapping[str, Kind] = {
         "Other history",
         "The signature is over another digest of version {version} than the server has, {digest}. Keep what you were shown, and compare.",
     ),
+    "signing_key_revoked": Kind(409, "Revoked", "You have revoked this key. Make another one."),
     "still_seated": Kind(
         409, "Still seated", "You have seats in more than {limit} matches that have not started; {limit} of them were left. Ask again."
     ),
     "hook_off": Kind(409, "Hook off", "The hook is turned off. Turn it on first."),
     "too_many_hooks": Kind(409, "Too many hooks", "A player has at most {limit} hooks. Delete one first."),
     "too_many_keys": Kind(409, "Too many keys", "A player has at most {limit} keys. Revoke one first."),
+    "too_many_signing_keys": Kind(409, "Too many keys", "A player has at most {limit} signing keys. Revoke one first."),
     "stale": Kind(412, "Stale", "The match is at version {version}, not {expected}."),
     "bad_hook_url": Kind(422, "Wrong address", "A hook cannot have this address: {reason}."),
     "signature_invalid": Kind(
@@ -46,6 +48,9 @@ ERRORS: Mapping[str, Kind] = {
         "Wrong signature",
         "Signature {number} is not one by this key over the statement of the move, which `statement` repeats. Sign the action as it is "
         "recorded, without counts of 0.",
+    ),
+    "key_unproven": Kind(
+        422, "Key not proven", "The signature is not one of this key over the text of docs/auditing.md that names {player} and the key."
     ),
     "must_be_last": Kind(
         422,
@@ -143,6 +148,18 @@ class ScopeNeeded(PlatformError, code="scope_needed"):
 
 class TooManyKeys(PlatformError, code="too_many_keys"):
     """The player has the maximum number of keys."""
+
+
+class KeyUnproven(PlatformError, code="key_unproven"):
+    """The signature does not show that the player has the private half of a signing key."""
+
+
+class SigningKeyRevoked(PlatformError, code="signing_key_revoked"):
+    """The player has revoked this signing key."""
+
+
+class TooManySigningKeys(PlatformError, code="too_many_signing_keys"):
+    """The player has the maximum number of signing keys."""
 
 
 class StillSeated(PlatformError, code="still_seated"):

@@ -13,6 +13,7 @@ import structlog
 from events.due import owed
 from events.errors import StoreUnavailable
 from events.hooks import subscriptions
+from events.notary import key_leaves
 from events.notary.leaves import covered, still_wanted_at
 from events.platform import Platform
 from events.rating import count_anew
@@ -67,6 +68,7 @@ def rebuild(platform: Platform) -> Rebuilt:
             unreadable.append(match)
     strays = platform.store.projections.remove_strays(listing)
     subscriptions.rebuild(platform)
+    key_leaves.rebuild(platform)
     misplaced = platform.store.log.misplaced()
     rated = count_anew(platform, platform.clock.now())
     return Rebuilt(matches, entries, strays, tuple(sorted(unreadable)), tuple(misplaced), tuple(sorted(secretless)), rated)

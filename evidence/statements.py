@@ -12,6 +12,7 @@ RECEIPT = "warledger.org/receipt/v1"
 DOSSIER = "warledger.org/dossier/v1"
 READ = "warledger.org/read/v1"
 MOVE = "warledger.org/move/v1"
+SIGNING_KEY = "warledger.org/signing-key/v1"
 KINDS = (RECEIPT, DOSSIER, READ)
 
 _WORD = "[!-~]{1,100}"
@@ -124,6 +125,17 @@ def move_text(move: Move) -> str:
     return _text(MOVE, match, actor, seen, digest, f"{place}/{total}", action)
 
 
+def signing_key_text(player: str, key: str) -> str:
+    """Return what a signing key (32 bytes in base64) signs when a player registers it. The signature shows that the player has the key.
+
+    >>> print(signing_key_text("p" + 16 * "a", 43 * "A" + "="), end="")
+    warledger.org/signing-key/v1
+    paaaaaaaaaaaaaaaa
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+    """
+    return _text(SIGNING_KEY, player, key)
+
+
 def parse_receipt(text: str) -> Receipt:
     """Return the receipt in a text. Raises NotAStatement.
 
@@ -171,6 +183,7 @@ _PATTERNS = {
     DOSSIER: _lines(DOSSIER, _WORD, _NUMBER, _WORD, _HASH),
     READ: _lines(READ, _WORD, _NUMBER, _WORD, _WORD, _NUMBER),
     MOVE: _lines(MOVE, _WORD, _WORD, _NUMBER, _HASH, _PLACE, "[^\n]+"),
+    SIGNING_KEY: _lines(SIGNING_KEY, _WORD, _WORD),
 }
 
 

@@ -11,6 +11,8 @@ import rfc8785
 
 from events import signing_keys
 from events.platform import Platform
+from events.signing_keys import SigningKey
+from events.store.accounts import ADMIN
 from record.signatures import Signing
 
 
@@ -21,13 +23,26 @@ class Signer:
         self._private = nacl.signing.SigningKey(bytes([seed] * 32))
         self.key = base64.b64encode(bytes(self._private.verify_key)).decode()
 
-    def register(self, platform: Platform, player: str) -> None:
+    @property
+    def in_path(self) -> str:
+        """The key as it stands in a path."""
+        return base64.urlsafe_b64encode(base64.b64decode(self.key)).decode().rstrip("=")
+
+    def body(self, player: str, name: str = "browser") -> dict[str, Any]:
+        """Return the body of the request that registers this key."""
+        return {"key": self.key, "name": name, "signature": self.sign_text(f"warledger.org/signing-key/v1\n{player}\n{self.key}\n")}
+
+    def register(self, platform: Platform, player: str) -> SigningKey:
         """Make this a signing key of a player."""
-        signing_keys._KEYS[player, self.key] = signing_keys.SigningKey(self.key, None)
+        return signing_keys.register(platform, player, ADMIN, **self.body(player))[0]
 
     def revoke(self, platform: Platform, player: str) -> None:
         """Revoke it."""
-        signing_keys._KEYS[player, self.key] = signing_keys.SigningKey(self.key, 1)
+        signing_keys.revoke(platform, player, ADMIN, self.key)
+
+    def sign_text(self, text: str) -> str:
+        """Return the signature of a text, in base64."""
+        return base64.b64encode(self._private.sign(text.encode()).signature).decode()
 
     def sign(self, match: str, actor: str, seen: int, digest: str, actions: Sequence[Any]) -> Signing:
         """Return the signatures of actions, as they are recorded."""

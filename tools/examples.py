@@ -21,6 +21,7 @@ from unittest import mock
 import orjson
 from flask import Flask
 from flask.testing import FlaskClient
+from nacl.signing import SigningKey
 
 from events import rating, recall
 from events.due import ANALYSIS, HINT, KINDS
@@ -30,6 +31,7 @@ from events.notary import collecting, sequencing
 from events.platform import DAY_MS, Platform, Settings, open_platform
 from events.telemetry import metrics
 from events.timing.clock import Clock
+from evidence.statements import signing_key_text
 from games.kernel import SYSTEM
 from service.api.openapi import example_name
 from service.api.routes import OPERATIONS
@@ -218,7 +220,7 @@ def _play(platform: Platform, kept: _Kept) -> None:
     admin = _Person(ADMIN)
     ada, ben, rex = (_joined(kept, admin, name, role) for name, role in (("Ada", "player"), ("Ben", "player"), ("Rex", "referee")))
     _catalogue(kept)
-    _players(kept, admin, ada)
+    _players(platform, kept, admin, ada)
     _hooks(platform, kept, ada)
     new = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}, "rated": True}
     match = kept.send("create_match", ada, new)["id"]
@@ -254,7 +256,7 @@ def _joined(kept: _Kept, admin: _Person, name: str, role: str) -> _Person:
     return _Person(made["key"], made["id"])
 
 
-def _players(kept: _Kept, admin: _Person, ada: _Person) -> None:
+def _players(platform: Platform, kept: _Kept, admin: _Person, ada: _Person) -> None:
     for id in ("get_me", "list_my_keys"):
         kept.send(id, ada)
     kept.send("rename_me", ada, {"name": "Ada"})
@@ -263,6 +265,13 @@ def _players(kept: _Kept, admin: _Person, ada: _Person) -> None:
     key = kept.send("create_my_key", ada, {"name": "my bot", "scopes": ["play"]})["id"]
     kept.send("get_my_key", ada, key=key)
     kept.send("rotate_my_key", ada, key=key)
+    private = SigningKey(bytes(32))
+    public = base64.b64encode(bytes(private.verify_key)).decode()
+    signature = base64.b64encode(private.sign(signing_key_text(ada.id, public).encode()).signature).decode()
+    kept.send("register_signing_key", ada, {"key": public, "name": "my bot", "signature": signature})
+    sequencing.sequence(platform)
+    kept.send("list_my_signing_keys", ada)
+    kept.send("list_signing_keys", player=ada.id)
 
 
 def _hooks(platform: Platform, kept: _Kept, ada: _Person) -> None:

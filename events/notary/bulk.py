@@ -71,7 +71,7 @@ def files(platform: Platform) -> list[File]:
     Raises StoreUnavailable.
     """
     found: dict[str, File] = {}
-    for origin in _origins(platform):
+    for origin in server_log.origins(platform):
         for name, value in platform.store.bulks.state(origin).items():
             if value and name.startswith((OPEN, FILE)):
                 file = _file(value, origin)
@@ -82,7 +82,7 @@ def files(platform: Platform) -> list[File]:
 
 def file_of(platform: Platform, game: str, month: str) -> File:
     """Return a file. Raises NoBulk, StoreUnavailable."""
-    for origin in _origins(platform):
+    for origin in server_log.origins(platform):
         for field in (f"{FILE}{game}/{month}", f"{OPEN}{game}"):
             value = platform.store.bulks.field(origin, field)
             if value and (file := _file(value, origin)).month == month and file.parts:
@@ -154,8 +154,3 @@ def header_of(span: Span) -> bytes:
 def _file(value: bytes, origin: str) -> File:
     stored = orjson.loads(value)
     return File(**{name: stored[name] for name in File._fields if name in stored})._replace(origin=origin)
-
-
-def _origins(platform: Platform) -> list[str]:
-    """Return the names of the server's logs, the present one first."""
-    return list(dict.fromkeys([platform.signer.name, *[published.key.name for published in platform.signer.published]]))

@@ -2,7 +2,9 @@
 
 Each step begins only after the one before it is durable:
 
-1. Append the due leaves of matches to the store, in one function that does nothing if another process was faster.
+1. Append the due leaves to the store, in one function that does nothing if another process was faster: those of signing keys, then those
+   of matches, then those of bulk files. What is due of keys is read after the matches. So a leaf of a match comes after the leaves of all
+   keys that have signed up to its version.
 2. Write the new size and root next to the keys (events/notary/highwater.py).
 3. Sign the checkpoint and publish it.
 
@@ -17,7 +19,7 @@ from typing import NamedTuple
 
 import structlog
 
-from events.notary import collecting, highwater, leaves, server_log
+from events.notary import collecting, highwater, key_leaves, leaves, server_log
 from events.notary.highwater import FORKED, OLDER, Mark
 from events.notary.leaves import HOUR_MS, Facts, Plan
 from events.platform import Platform
@@ -69,10 +71,14 @@ def sequence(platform: Platform) -> Sequenced:
         if state.size > state.served:
             publish(platform, state, origin)
         wanted = look(platform, origin)
-        state, added = append(platform, origin, state, wanted, collecting.wanted(platform, origin))
+        keys = key_leaves.wanted(platform)
+        if keys.more:
+            wanted = []  # their leaves come after those of all keys
+        state, added = append(platform, origin, state, wanted, collecting.wanted(platform, origin), keys.leaves)
         if added:
             publish(platform, state, origin)
         settle(platform, origin, wanted)
+        key_leaves.settle(platform, keys.keys)
         return Sequenced(added, more=added >= AT_ONCE)
 
 
@@ -97,13 +103,15 @@ def look(platform: Platform, origin: str) -> list[Looked]:
     return found
 
 
-def append(platform: Platform, origin: str, state: State, wanted: list[Looked], more: Sequence[NewLeaf] = ()) -> tuple[State, int]:
-    """Append the leaves of plans, and `more`, to the server's log. Return its new state, and the number of leaves: 0 if another process was
-    faster.
+def append(
+    platform: Platform, origin: str, state: State, wanted: list[Looked], more: Sequence[NewLeaf] = (), before: Sequence[NewLeaf] = ()
+) -> tuple[State, int]:
+    """Append leaves to the server's log: those `before`, those of plans, and `more`. Return its new state, and the number of leaves: 0 if
+    another process was faster.
 
     Raises StoreUnavailable.
     """
-    new: list[NewLeaf] = [*[leaf for looked in wanted if looked.plan is not None for leaf in looked.plan.leaves], *more]
+    new = [*before, *[leaf for looked in wanted if looked.plan is not None for leaf in looked.plan.leaves], *more]
     if not new:
         return state, 0
     edge, added = tiles.grow(server_log.edge(platform, origin, state.size), tiles.leaf_hashes(leaf.raw for leaf in new))

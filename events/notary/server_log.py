@@ -70,10 +70,15 @@ def consistency(platform: Platform, first: int, second: int) -> list[bytes]:
     return proof(platform, log.origin, tree.consistency_spans(first, second), log.size)
 
 
+def origins(platform: Platform) -> list[str]:
+    """Return the names of the server's logs, the present one first."""
+    return list(dict.fromkeys([platform.signer.name, *[published.key.name for published in platform.signer.published]]))
+
+
 def all_shown(platform: Platform) -> list[Shown]:
     """Return the published part of every log of the server, one for each name that it has had. Raises StoreUnavailable."""
     found = []
-    for origin in dict.fromkeys(published.key.name for published in platform.signer.published):
+    for origin in origins(platform):
         with suppress(NotInLog):
             found.append(shown(platform, origin))
     return found

@@ -1,9 +1,9 @@
 """Store everything in Redis. No other code sends commands to it.
 
 `log` is the only access to the streams of matches. The append script keeps `lists`, `due` and `hooks`. `projections` has everything that is
-derived from the logs. `accounts` has the players, `sidelog` the side logs of matches, `pulses` the running processes, `server_logs` the
-Merkle log of the whole server, `bulks` which finished matches are in which bulk file, and `ratings` those of players. `removal` removes
-matches that never started.
+derived from the logs. `accounts` has the players, `signing_keys` the keys with which they sign moves, `sidelog` the side logs of matches,
+`pulses` the running processes, `server_logs` the Merkle log of the whole server, `bulks` which finished matches are in which bulk file, and
+`ratings` those of players. `removal` removes matches that never started.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from events.store.ratings import Ratings
 from events.store.removal import Removal
 from events.store.server_logs import ServerLogs
 from events.store.sidelog import SideLog
+from events.store.signing_keys import SigningKeys
 
 _BEGUN = "{store}:begun"
 _BEGIN = script("begin")
@@ -54,6 +55,7 @@ class Store:
         self.hooks = HookIndex(client, self.keys)
         self.projections = Projections(client, self.keys)
         self.accounts = Accounts(client)
+        self.signing_keys = SigningKeys(client)
         self.removal = Removal(client, self.keys)
         self.pulses = Pulses(client)
         self.sidelog = SideLog(client, self.keys)

@@ -37,6 +37,7 @@ _UNTOLD = "{players}:untold"
 class Result(IntEnum):
     """The answer of a script."""
 
+    KNOWN = 2
     DONE = 1
     MISSING = 0
     REVOKED = -1

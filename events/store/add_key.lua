@@ -1,7 +1,7 @@
 -- Give a player another key.
 -- KEYS  1 player
--- ARGV  1 id of the signing key ("" for the admin key)  2 its hash  3 id of the new key  4 the new key in JSON  5 its hash  6 most keys
--- returns 1: done, by this or an earlier attempt | 0: no such player | -1: the signing key is no longer valid
+-- ARGV  1 id of the key of the request ("" for the admin key)  2 its hash  3 id of the new key  4 the new key in JSON  5 its hash  6 most keys
+-- returns 1: done, by this or an earlier attempt | 0: no such player | -1: the key of the request is no longer valid
 --       | -2: the player has the maximum number of keys | -3: the player has or had another key with this id
 local id = player_of(KEYS[1])
 check_key(ARGV[3], ARGV[5])

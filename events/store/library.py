@@ -21,6 +21,7 @@ FAMILY = "warledger_"
 SHARED = "shared"  # not a function, but the code that the functions share
 
 _PLAYER, _DELIVERIES, _UNTOLD, _BEGUN = "~{players}:p:*", "~{players}:l:*", "~{players}:untold", "~{store}:begun"
+_SIGNING_KEYS, _UNLOGGED = "~{players}:s:*", "~{players}:unlogged"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
 _SERVER_LOG = "~{log}:*"
 _RATINGS = "~{ratings}:*"
@@ -37,10 +38,13 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 WRITES: Mapping[str, str] = {
     "XADD": f"{_of_matches('s:*')} {_SERVER_LOG}",
     "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
-    "HSET": f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors')} {_PLAYER} {_DELIVERIES} {_PROCESSES} {_SERVER_LOG} {_RATINGS}",
-    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_PROCESSES} {_RATINGS}",
-    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_OUTAGES} {_RATINGS}",
-    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_OUTAGES}",
+    "HSET": (
+        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} {_PROCESSES} "
+        f"{_SERVER_LOG} {_RATINGS}"
+    ),
+    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_SIGNING_KEYS} {_PROCESSES} {_RATINGS}",
+    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS}",
+    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_UNLOGGED} {_OUTAGES}",
     "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER} {_DELIVERIES} {_RATINGS}",
     "PUBLISH": f"{_of_matches('heads', 'hooks', sign='&')} &{{players}}:changed",
 }

@@ -1,8 +1,8 @@
 -- Give a player a hook, or change one. The partitions are told afterwards (hooked.lua); until then the player is among the untold.
 -- KEYS  1 player
--- ARGV  1 id of the signing key ("" for the admin key)  2 its hash  3 id of the hook  4 the hook before, in JSON ("" for a new one)
+-- ARGV  1 id of the key of the request ("" for the admin key)  2 its hash  3 id of the hook  4 the hook before, in JSON ("" for a new one)
 --       5 the hook in JSON  6 most hooks
--- returns 1: done, by this or an earlier attempt | 0: no such player | -1: the signing key is no longer valid
+-- returns 1: done, by this or an earlier attempt | 0: no such player | -1: the key of the request is no longer valid
 --       | -2: the player has the maximum number of hooks | -3: the hook has changed, or another one has or had this id
 player_of(KEYS[1])
 check_hook(ARGV[3])

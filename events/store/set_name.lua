@@ -1,6 +1,6 @@
 -- Give a player another name, and publish that the player has changed.
--- KEYS  1 player   ARGV  1 id of the signing key ("" for the admin key)  2 its hash  3 name
--- returns 1: done | 0: no such player | -1: the signing key is no longer valid
+-- KEYS  1 player   ARGV  1 id of the key of the request ("" for the admin key)  2 its hash  3 name
+-- returns 1: done | 0: no such player | -1: the key of the request is no longer valid
 local id = player_of(KEYS[1])
 local name = redis.call('HGET', KEYS[1], 'name')
 if not name then return 0 end

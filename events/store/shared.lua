@@ -72,9 +72,32 @@ local function first_key(player)
   return 'k' .. string.sub(player, 2)
 end
 
--- Return true if the signing key is valid: it has the id and the hash of a key of the player, or an empty id for the admin key.
+-- Return true if the key of the request is valid: it has the id and the hash of a key of the player, or an empty id for the admin key.
 local function may_ask(player, id, hash)
   return id == '' or (hash ~= '' and redis.call('HGET', player, 'hash:' .. id) == hash)
+end
+
+local UNLOGGED = '{players}:unlogged'  -- sorted set of `<player> <signing key>`, while the server's log lacks what the key became
+
+-- Return the key of the signing keys of a player.
+local function signing_keys_of(player)
+  return '{players}:s:' .. player
+end
+
+-- Raise an error unless this can be a signing key: 32 bytes in base64.
+local function check_signing_key(key)
+  if #key ~= 44 or not string.match(key, '^[%w+/]+=$') then error({err = 'ERR not a signing key'}) end
+end
+
+-- Return when a signing key in stored form (events/store/signing_keys.py) was revoked, or 0.
+local function revoked_at(stored)
+  return tonumber(string.match(stored, '^%d+ (%d+) '))
+end
+
+-- Return a signing key in stored form as one that is revoked, or nil if it is revoked.
+local function revoked_signing_key(stored, moment)
+  local registered, revoked, signature = string.match(stored, '^(%d+) (%d+) (.+)$')
+  return revoked == '0' and string.format('%s %d %s', registered, moment, signature) or nil
 end
 
 -- Return the prefix of all keys of a server's log, from its key with the given name.

@@ -97,7 +97,8 @@ def _measure_log(platform: Platform) -> None:
     """Set the gauges of the log of the server."""
     origin = platform.signer.name
     metrics.log_size.set(platform.store.server_logs.state(origin).served)
-    metrics.log_late.set(platform.store.server_logs.late(platform.clock.now() - LATE_MS))
+    late = platform.clock.now() - LATE_MS
+    metrics.log_late.set(platform.store.server_logs.late(late) + platform.store.signing_keys.late(late))
     metrics.log_stopped.set(1 if highwater.as_json(platform.settings.keys_folder, origin) else 0)
 
 

@@ -36,7 +36,17 @@ from service.api.shapes import (
 )
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.http.responses import JSON
-from service.http.schemas import HookBody, HookChangeBody, HookRotationBody, KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
+from service.http.schemas import (
+    HookBody,
+    HookChangeBody,
+    HookRotationBody,
+    KeyBody,
+    NameBody,
+    PlayerBody,
+    RoleBody,
+    SeatBody,
+    SigningKeyBody,
+)
 
 TITLE = "Warledger"
 VERSION = "0.1.0"
@@ -61,6 +71,7 @@ ID_SCHEMAS: Mapping[str, Schema] = {
     "match": MATCH_ID.schema,
     "player": PLAYER_ID.schema,
     "key": KEY_ID.schema,
+    "signing_key": text(patterns.anchored(patterns.SIGNING_KEY_IN_PATH)).schema,
     "hook": HOOK_ID.schema,
     "delivery": text("^[a-z0-9_-]{1,100}$").schema,
     "seat": SEAT.schema,
@@ -77,6 +88,7 @@ ID_DESCRIPTIONS = {
     "match": "A match's id.",
     "player": "A player's id.",
     "key": "A key's id, which is part of its text.",
+    "signing_key": "A signing key, in base64url without padding.",
     "hook": "A webhook's id.",
     "delivery": "The id of a message.",
     "game": "A game's id.",
@@ -165,6 +177,7 @@ FACTS_OF: Mapping[str, Mapping[str, Any]] = {
     "still_seated": {"limit": 100},
     "too_many_hooks": {"limit": 10},
     "too_many_keys": {"limit": 20},
+    "too_many_signing_keys": {"limit": 20},
     "too_many_offers": {"limit": 20},
     "too_large": {"limit": 65_536},
     "address_too_long": {"limit": 4096},
@@ -218,6 +231,7 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         ("NameRequest", NameBody),
         ("RoleRequest", RoleBody),
         ("KeyRequest", KeyBody),
+        ("SigningKeyRequest", SigningKeyBody),
         ("HookRequest", HookBody),
         ("HookChangeRequest", HookChangeBody),
         ("HookRotationRequest", HookRotationBody),

@@ -147,6 +147,7 @@ _OF_PATHS: Mapping[str, tuple[str, ...]] = {
     "{match}": ("no_such_match", "secret_lost", "rules_missing"),
     "{player}": ("no_such_player",),
     "{key}": ("no_such_key",),
+    "{signing_key}": ("no_such_key",),
     "{hook}": ("no_such_hook",),
     "{game}": ("no_such_game",),
     "{rule}": ("no_such_rule",),

@@ -21,6 +21,7 @@ from service.api import (
     receipts,
     server_log,
     sidelog,
+    signing_keys,
     streams,
     studies,
     tries,
@@ -31,6 +32,7 @@ from service.api.operations import Operation
 OPERATIONS: tuple[Operation, ...] = (
     *players.OPERATIONS,
     *player_keys.OPERATIONS,
+    *signing_keys.OPERATIONS,
     *player_stream.OPERATIONS,
     *hooks.OPERATIONS,
     *ratings.OPERATIONS,

@@ -14,6 +14,7 @@ from events.hooks.pace import MESSAGES, MESSAGES_SECONDS
 from events.hooks.subscriptions import MOST_HOOKS
 from events.lists import LONGEST_PAGE
 from events.play import LONGEST_LIST
+from events.signing_keys import MOST_SIGNING_KEYS
 from table.data import MOST_TAGS
 
 PREFIX = "WARLEDGER_LIMIT_"
@@ -25,7 +26,7 @@ SCOPES = ("player", "address", "prefix", "process", "request")
 CPU = "milliseconds of CPU time"
 UNITS = (
     *("requests", CPU, "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames"),
-    "tags",
+    *("tags", "keys"),
 )
 
 
@@ -106,6 +107,9 @@ LIMITS: tuple[Limit, ...] = (
         fixed=True,
     ),
     Limit("hook_deliveries", "player", KEPT, None, "messages", "Deliveries of a webhook that are listed, the newest.", fixed=True),
+    Limit("signing_keys", "player", MOST_SIGNING_KEYS, None, "keys", "Signing keys of a player that are not revoked.", fixed=True),
+    Limit("new_signing_keys", "player", 20, 3600, "keys", "New signing keys of a player. Each brings two leaves to the log at most."),
+    Limit("address_signing_keys", "address", 1000, 3600, "keys", "New signing keys of players at an address."),
     Limit("streams", "process", 4096, None, "streams", "Open streams and long polls.", field="streams"),
     Limit("streams_per_key", "player", 128, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
     Limit("streams_per_address", "address", 1024, None, "streams", "Open streams and long polls.", field="streams_per_address"),

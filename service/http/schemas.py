@@ -193,6 +193,27 @@ class KeyBody(Schema):
     )
 
 
+class SigningKeyBody(Schema):
+    """A signing key of yours, with the proof that you have it."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    key = Text(
+        required=True,
+        validate=Pattern(patterns.SIGNING_KEY, error="It must be 32 bytes in base64."),
+        metadata={"description": "The public key (Ed25519), in base64."},
+    )
+    name = _name("What the key is for. Only you see it.")
+    signature = Text(
+        required=True,
+        validate=Pattern(patterns.SIGNATURE, error="It must be 64 bytes in base64."),
+        metadata={"description": r"The key's signature, in base64, over `warledger.org/signing-key/v1\n<your id>\n<key>\n`."},
+    )
+
+
 def _kinds(required: bool) -> fields.List:
     """Return the field of the kinds of events that a hook sends."""
     metadata = {"description": "The kinds of events that it sends."}

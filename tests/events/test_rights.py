@@ -19,6 +19,7 @@ from events.errors import StoreRefused
 from events.keeping import embedded
 from events.platform import Platform
 from events.store import library
+from events.store.accounts import ADMIN
 from events.store.heads import MISSED
 from events.store.log import Changes
 from tests.conftest import Keeper, Servers, take_seat
@@ -59,6 +60,7 @@ PSUBSCRIBE * / SSUBSCRIBE x / PUBSUB CHANNELS / SUBSCRIBE x / UNSUBSCRIBE x / XR
 LCS X X / ROLE / LASTSAVE / TIME / ECHO x / DBSIZE / COMMAND / COMMAND LIST / COMMAND INFO XADD / COMMAND DOCS / HELLO 3 AUTH keeper x
 AUTH keeper x / AUTH x / PING / LOLWUT / OBJECT ENCODING S / TOUCH S / DUMP S / MEMORY USAGE S / EXISTS S / FCALL x 0 / FCALL_RO x 0
 """
+HELD_KEY, FREE_KEY = "A" * 43 + "=", "B" * 42 + "A="
 LOG = "{log}:" + "ab" * 8 + ":"
 REFUSED = r"NOPERM|EXECABORT|ERR unknown (sub)?command|ERR wrong number of arguments|ERR \w+ command not allowed"
 PERMITTED = {"auth", "client|setinfo", "client|setname", "fcall", "fcall_ro", "hello", "ping", "quit", "reset", "subscribe", "unsubscribe"}
@@ -97,6 +99,7 @@ class World:
 
 @pytest.fixture
 def world(platform: Platform, begin: Callable[..., str], servers: Servers, ann: str) -> World:
+    platform.store.signing_keys.add(ann, ADMIN, HELD_KEY, "x", 1, f"{'A' * 86}==", 20, 100)
     return World(platform, servers.keeper, begin(), ann)
 
 
@@ -250,6 +253,9 @@ def calls_for_players(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "rotate_key": ([player], [first, held, first, "{}", new]),
         "revoke_key": ([player], [first, held, first]),
         "note_use": ([player], [first, held, 1]),
+        "add_signing_key": ([player], [first, held, FREE_KEY, "x", 1, f"{'A' * 86}==", 20, 100]),
+        "revoke_signing_key": ([player], [first, held, HELD_KEY, 1]),
+        "log_signing_key": ([player], [HELD_KEY, world.platform.store.signing_keys.of(player[-17:])[0].text, ""]),
     }
 
 

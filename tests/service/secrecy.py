@@ -180,6 +180,7 @@ NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
     "An account has nothing of a match but how many are over, and how.": (
         *("list_ratings", "create_player", "get_me", "rename_me", "delete_me", "get_player", "change_role", "get_key"),
         *("list_my_keys", "create_my_key", "get_my_key", "revoke_my_key", "rotate_my_key", "list_keys", "create_key", "revoke_key"),
+        *("list_my_signing_keys", "list_signing_keys", "register_signing_key", "revoke_signing_key"),
     ),
     "A webhook lists what it has sent; tests/service/test_hooks.py has pairs of that.": (
         *("list_my_hooks", "create_my_hook", "get_my_hook", "change_my_hook", "delete_my_hook", "rotate_my_hook", "test_my_hook"),

@@ -170,6 +170,7 @@ def requests(match: str, key: str) -> Iterator[tuple[str | None, str, str, Any]]
         "version": "1",
         "player": "p" + "a" * 16,
         "key": key,
+        "signing_key": "A" * 43,
         "hook": "h" + "a" * 16,
         "delivery": "x",
         "game": "war",

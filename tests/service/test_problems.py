@@ -81,7 +81,7 @@ def provoking(code: str, operation: Operation, settings: Settings) -> Asked:
     header = next((name for name in operation.headers if name != "If-None-Match"), "")
     of_paths = {
         "no_such_match": {"match": "m" + "a" * 16},
-        "no_such_key": {"key": "k" + "a" * 16},
+        "no_such_key": {"key": "k" + "a" * 16, "signing_key": "A" * 42 + "E"},
         "no_such_hook": {"hook": "h" + "a" * 16},
         "no_such_game": {"game": "chess"},
         "no_such_rule": {"rule": "WAR-NON-99"},
@@ -144,7 +144,7 @@ def test_what_an_operation_takes_can_fail_as_documented(
     known = {
         "match": tally, "player": ada.id, "key": f"k{ada.id[1:]}", "game": "war", "seat": "two", "version": "1", "dispute": "1",
         "rule": "TBL-SEA-01", "code": "stale", "level": "0", "tile": "000", "hook": hook, "delivery": "test-1",
-        "month": "2026-11", "part": "1",
+        "month": "2026-11", "part": "1", "signing_key": "A" * 43,
     }  # fmt: skip
     for operation in derived(code):
         asked = provoking(code, operation, settings)
