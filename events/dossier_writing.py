@@ -7,13 +7,14 @@ from typing import Any
 
 from events import recall
 from events.errors import NoMatch
-from events.notary import server_log
+from events.notary import key_leaves, server_log
 from events.notary.server_log import Shown
 from events.notary.sidelog import Read
 from events.platform import Platform
 from evidence import notes, statements
 from games.kernel import SPECTATOR
 from record.dossiers.lines import WHOLE, follow_disputes, line
+from record.dossiers.signers import Signers
 from record.dossiers.writing import first_line, lines_of_entry, signed
 from record.entries import Entry, parse
 from record.positions import Position
@@ -26,7 +27,8 @@ def write(platform: Platform, position: Position, viewer: str, logs: Sequence[Sh
     """Yield the dossier of a match up to a position, as bytes of whole lines. `viewer`: `all`, a seat or `spectator`.
 
     `logs`: the server's logs, from before the position was read (`server_log.all_shown`). So the position has every version that they name,
-    and all their leaves of the match can be written: one of a later version shows that the match has lost entries.
+    and all their leaves of the match can be written: one of a later version shows that the match has lost entries. A key that was
+    registered just now may have no leaf in them yet.
     A truncated dossier has no last line, so nobody takes it for a complete one. Raises NoMatch, StoreUnavailable, before the first bytes or
     later.
     """
@@ -41,7 +43,7 @@ def _pages(platform: Platform, position: Position, viewer: str, logs: Sequence[S
     blind = cached.blind if ended or (viewer == WHOLE and position.table["phase"] != OPEN) else None
     yield [first_line(position, viewer, platform.clock.now(), platform.signer.name, platform.signer.vkeys(), blind)]
     prover = None if viewer == WHOLE else recall.prover(platform, position.match)
-    named: set[tuple[int, str]] = set()
+    named, signers = set[tuple[int, str]](), Signers()
     disputes: list[dict[str, Any]] = []
     last: Entry | None = None
     version = 0
@@ -49,7 +51,7 @@ def _pages(platform: Platform, position: Position, viewer: str, logs: Sequence[S
         page: list[bytes] = []
         for raw in platform.store.log.read(position.match, version, min(PAGE, position.version - version)):
             last = parse(raw)
-            page += lines_of_entry(game, last, raw, viewer, prover, named)
+            page += lines_of_entry(game, last, raw, viewer, prover, named, signers)
             follow_disputes(disputes, last.events, last.version, last.action["type"])
         if last is None or last.version == version:
             raise NoMatch(match=position.match)
@@ -59,6 +61,8 @@ def _pages(platform: Platform, position: Position, viewer: str, logs: Sequence[S
     yield [line("dispute", **dispute) for dispute in disputes]
     yield list(_sidelog(platform, position, viewer))
     yield [line("receipt", note=platform.signer.receipt(position.match, last.version, last.digest, last.at))]
+    for owner in signers.versions:
+        yield [line("signing_key", **owner._asdict(), leaves=key_leaves.proven(platform, owner.player, owner.key, logs))]
     for log in logs:
         yield from _leaves(platform, position, viewer, log)
 

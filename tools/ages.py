@@ -25,18 +25,31 @@ def moment(text: str) -> int:
     return int(datetime.strptime(text, _FORM).replace(tzinfo=UTC).timestamp() * 1000)
 
 
+def day(at: int) -> str:
+    """Return the day (UTC) of a time in ms since 1970.
+
+    >>> day(86_399_999), day(86_400_000)
+    ('1970-01-01', '1970-01-02')
+    """
+    return _in_words(at).partition("T")[0]
+
+
 def aged(at: int, now: int) -> str:
     """Return a time in ms since 1970 in words, with its age.
 
     >>> aged(0, 90_000_000), aged(1_000, 0)
     ('1970-01-01T00:00:00Z, 25 hours ago', '1970-01-01T00:00:01Z, which is yet to come')
     """
-    try:
-        when = f"{datetime.fromtimestamp(at / 1000, UTC):{_FORM}}"
-    except (OverflowError, ValueError, OSError):
-        when = f"{at} ms after 1970"
+    when = _in_words(at)
     age = now - at
     if age < 0:
         return f"{when}, which is yet to come"
     unit, one = (_DAY, "day") if age >= 2 * _DAY else (_HOUR, "hour") if age >= 2 * _HOUR else (_MINUTE, "minute")
     return f"{when}, {counted(age // unit, one, one + 's')} ago"
+
+
+def _in_words(at: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at / 1000, UTC):{_FORM}}"
+    except (OverflowError, ValueError, OSError):
+        return f"{at} ms after 1970"

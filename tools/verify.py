@@ -21,6 +21,7 @@ from record.dossiers.statements import Consistency, Kept
 from record.dossiers.verifying import NotAFile, Source, Verdict, verify
 from record.thinking.again import Decisions
 from tools import ages, decisions
+from tools.signers import told
 
 ABOUT = (
     "Check files by themselves and against what you have kept. This needs no server and no network. The exit status is 0 if everything "
@@ -108,10 +109,11 @@ def _consistency(file: Path) -> Consistency:
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as a JSON object."""
-    return {**verdict._asdict(), "ok": verdict.ok, "findings": [finding._asdict() for finding in verdict.findings]}
+    found = {name: [each._asdict() for each in getattr(verdict, name)] for name in ("findings", "signers")}
+    return {**verdict._asdict(), "ok": verdict.ok, **found}
 
 
-_ONE = {"entries": "entry", "receipts": "receipt", "reads": "read", "leaves": "leaf", "decisions": "decision"}
+_ONE = {"entries": "entry", "receipts": "receipt", "reads": "read", "leaves": "leaf", "decisions": "decision", "moves": "move"}
 
 
 def as_text(verdict: Verdict, now: int) -> str:
@@ -126,6 +128,7 @@ def as_text(verdict: Verdict, now: int) -> str:
     if verdict.at is not None:
         lines.append(f"written, as the file says, {ages.aged(verdict.at, now)}")
     lines.append("checked: " + ", ".join(counted(count, _ONE[name], name) for name, count in verdict.checked.items()))
+    lines += told(verdict.signers)
     for finding in verdict.findings:
         where = "" if finding.version is None else f"version {finding.version}: "
         lines.append(f"{where}{finding.code}: {finding.sentence}")

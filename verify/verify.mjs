@@ -678,6 +678,10 @@ const isOpen = (value) => isBegin(value) || isLater(value);
 const isInside = shape({ ...LEAF_MEMBERS, kind: one("hour"), hour: isWhole });
 const isSealed = shape({ kind: one("sealed"), seal: isHash });
 const isStep = shape({ version: isVersion, type: isText });
+const KEY_MEMBERS = { at: isWhole, key: isText, player: isText };
+const isRegistered = shape({ ...KEY_MEMBERS, kind: one("signing_key"), signature: isBase64(64) });
+const isRevoked = shape({ ...KEY_MEMBERS, kind: one("signing_key_revoked") });
+const isLeafOfKey = shape({ index: isWhole, leaf: isObject, proof: isText });
 
 // The lines of a dossier but for entries, by their member `line`. Each has the member `line` besides.
 const LINES = {
@@ -710,6 +714,7 @@ const LINES = {
   read: { note: isText, count: Number.isSafeInteger },
   receipt: { note: isText },
   leaf: { index: isWhole, leaf: (value) => isOpen(value) || isSealed(value), opened: maybe(orNull(isInside)), proof: isText },
+  signing_key: { key: isBase64(32), leaves: listOf(isLeafOfKey), player: isText },
   end: { lines: isWhole, note: isText },
 };
 const isLine = Object.fromEntries(Object.entries(LINES).map(([line, members]) => [line, shape({ line: one(line), ...members })]));
@@ -965,7 +970,7 @@ class Contents {
     this.header = null; // the first line of a record, if it is not an entry
     this.record = false;
     this.inOne = false; // whether it is a record in one JSON object, as GET …/record answers where nobody asks for lines
-    this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], end: [] }; // lines of a dossier by their kind
+    this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], signing_key: [], end: [] }; // lines of a dossier by their kind
     this.ending = null; // the line `end`
     this.match = null;
     this.expected = 1; // the version of the next entry
@@ -978,6 +983,7 @@ class Contents {
     this.committed = false; // whether the server committed itself to that secret
     this.promises = []; // the receipts in the file that fit
     this.checkpoints = []; // the checkpoints in the file that are signed
+    this.signers = []; // who signed entries, and with which keys
   }
 
   /** The newest version that was read. */
@@ -1020,6 +1026,7 @@ class Reader {
     this.seats = new Seats(this.file);
     this.rolls = new Rolls(this.file);
     this.disputes = new Disputes(this.file);
+    this.signers = new Signers();
     this.notes = new Notes(this.file.report);
   }
 
@@ -1167,6 +1174,7 @@ class Reader {
     revealed(file, entry);
     if (version === 1) file.created = entry.events.filter(isCreation).at(-1) ?? file.created;
     this.seats.entry(entry);
+    this.signers.entry(entry);
     this.rolls.entry(entry);
     this.disputes.entry(entry);
     file.entries.set(version, { digest, at, type: action.type });
@@ -1190,11 +1198,15 @@ class Reader {
         report.unchecked.add("Whose keys these are: the file's own keys were taken. Give one that you have noted (--key).");
       }
       await statements(file, notes, this.whole, chain.blind, noted);
+      await keysChecked(file, notes, this.signers.owners);
     } else {
+      file.signers = [...this.signers.owners.values()].flatMap((owner) => signersOf(owner, {}));
+      if (file.signers.length) report.unchecked.add("Whose keys signed the moves: a record does not say. A dossier does.");
       if (!complete && !file.inOne) report.found(file.expected, "truncated", "The file does not end with a line feed.");
       if (!file.last) report.found(null, "empty", "There is no entry.");
       report.unchecked.add("Signatures: a record has none. A dossier has them.");
     }
+    file.signers.sort((one, other) => one.versions[0] - other.versions[0]);
     this.rolls.finish(this.seats.contributions);
     await this.moves.finish();
     if (file.last && file.ended === null) report.unchecked.add(`What came after version ${file.last}: the match was not over.`);
@@ -1523,6 +1535,38 @@ class Seats {
   }
 }
 
+/** Who signed the entries. `owners` are by player and key: `{player, key, actors}`, and `actors` have the versions that each has signed. */
+class Signers {
+  constructor() {
+    this.owners = new Map();
+    this.players = new Map(); // by seat
+  }
+
+  /** An actor without a seat, such as a referee, is a player. */
+  entry({ version, actor, signed: given, events }) {
+    if (given) {
+      const player = this.players.get(actor) ?? actor;
+      const name = `${player} ${given.key}`;
+      const owner = this.owners.get(name) ?? { player, key: given.key, actors: new Map() };
+      this.owners.set(name, owner);
+      owner.actors.set(actor, [...(owner.actors.get(actor) ?? []), version]);
+    }
+    for (const event of events) {
+      if (isCreation(event)) {
+        const taken = Object.entries(event.roster).filter(([, who]) => isText(who?.player) && who.open === undefined);
+        this.players = new Map(taken.map(([seat, { player }]) => [seat, player]));
+      } else if (event.type === "seat_taken" || event.type === "seat_handed_over") this.players.set(event.seat, event.player);
+      else if (event.type === "seat_left") this.players.delete(event.seat);
+    }
+  }
+}
+
+/** What is told of the owner of a key, by actor. `known` says when it was registered and revoked, as far as the log does. */
+function signersOf({ player, key, actors }, { registered = null, revoked = null }, began = Infinity) {
+  const late = registered !== null && registered > began;
+  return [...actors].map(([actor, versions]) => ({ actor, player, key, versions, registered, revoked, late }));
+}
+
 /** The disputes: what the events say, and the lines `dispute`. */
 class Disputes {
   constructor(file) {
@@ -1703,17 +1747,25 @@ async function leafLogged(file, notes, { index, leaf: given, opened, proof: text
   if (open) leafCompared(file, given, open, blind);
   else if (!file.behind) report.found(null, "leaf_differs", "A leaf of the log is sealed, though the viewer may know what is in it.");
   else report.unchecked.add("Sealed leaves of the log: while the match is hidden, they can be counted and found in the log, not opened.");
+  report.checked.leaves++;
+  await leafProven(file, notes, given, index, text, version);
+}
+
+/** Check that a leaf is in the log where its proof says. Return the checkpoint if it is signed, else null. */
+async function leafProven(file, notes, given, index, text, version) {
+  const { report } = file;
   const proof = readProof(text);
   const note = proof && readNote(proof.checkpoint);
   const checkpoint = note && readCheckpoint(note.text);
-  const root = checkpoint && provenRoot(leafHash(utf8(canonical(given))), index, checkpoint.size, proof.hashes);
-  report.checked.leaves++;
+  const bytes = quietly(() => utf8(canonical(given)));
+  const root = checkpoint && bytes && provenRoot(leafHash(bytes), index, checkpoint.size, proof.hashes);
   if (!checkpoint || proof.index !== index || root !== checkpoint.root) {
     report.found(version, "inclusion_broken", `Leaf ${index} is not in the log where its proof says.`);
   }
   const origin = checkpoint?.origin ?? null;
-  if (proof && (await notes.check(version, "A checkpoint", proof.checkpoint, origin)) !== null && checkpoint)
-    file.checkpoints.push(checkpoint);
+  if (!proof || (await notes.check(version, "A checkpoint", proof.checkpoint, origin)) === null || !checkpoint) return null;
+  file.checkpoints.push(checkpoint);
+  return checkpoint;
 }
 
 /** Compare a leaf with the entries. `given` is what is in the log, `open` what it says. */
@@ -1761,6 +1813,93 @@ function leavesDue(file, noted) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// The keys that signed moves
+
+/** Check that the keys that signed entries were keys of the players who acted. */
+async function keysChecked(file, notes, owners) {
+  const { report, kinds } = file;
+  const lines = new Map(kinds.signing_key.map((line) => [`${line.player} ${line.key}`, line]));
+  if (lines.size < kinds.signing_key.length) report.found(null, "key_differs", "A key has two lines.");
+  for (const [name, { player, key }] of lines)
+    if (!owners.has(name)) report.found(null, "key_differs", `The key ${key} of ${player}, which has a line, has signed nothing.`);
+  for (const [name, owner] of owners) {
+    const known = await keyRegistered(file, notes, owner, lines.get(name)?.leaves ?? []);
+    keyCompared(file, owner, known);
+    file.signers.push(...signersOf(owner, known, file.entries.get(1)?.at));
+  }
+}
+
+const firstOf = ({ actors }) => Math.min(...[...actors.values()].map(([version]) => version));
+
+/** What the leaves of a key say: when it was registered and revoked, and which leaf of which log says the former. */
+async function keyRegistered(file, notes, { player, key, ...owner }, leaves) {
+  const { report, head } = file;
+  const first = firstOf(owner);
+  const known = { registered: null, revoked: null, log: null, index: null };
+  for (const { index, leaf: given, proof } of leaves) {
+    const registers = isRegistered(given);
+    const mine = (registers || isRevoked(given)) && given.player === player && given.key === key;
+    if (!mine || (registers && !(await isProven(given)))) {
+      report.found(first, "key_differs", `A leaf of the key ${key} is not one of this key and ${player}.`);
+      continue;
+    }
+    const checkpoint = await leafProven(file, notes, given, index, proof, first);
+    if (!checkpoint) continue;
+    if (!registers) known.revoked = Math.min(given.at, known.revoked ?? given.at);
+    else if (known.registered === null) Object.assign(known, { registered: given.at, log: checkpoint.origin, index });
+  }
+  if (known.registered !== null) return known;
+  if (file.entries.get(first)?.at < head?.at - TWO_HOURS)
+    report.found(first, "key_missing", `The file has no leaf of the log that says that the key ${key} is one of ${player}.`);
+  else report.unchecked.add(`Whether the key ${key} is one of ${player}: the log did not say so yet.`);
+  return known;
+}
+
+/** Whether the signature in a registration is by its key, and names its player. */
+async function isProven({ key, player, signature }) {
+  const bytes = unbase64(key);
+  if (isWeak(bytes)) return false;
+  if (!(await canCheckSignatures())) return true;
+  return signed({ bytes }, unbase64(signature), utf8(`warledger.org/signing-key/v1\n${player}\n${key}\n`));
+}
+
+// The y of the points of small order, and the least that is none.
+const WEAK = [
+  0n,
+  1n,
+  2707385501144840649318225287225658788936804267575313519463743609750303402022n,
+  55188659117513257062467267217118295137698188065244968500265048394206261417927n,
+  2n ** 255n - 20n,
+];
+
+/** Whether a public key is a point of small order, with which anybody can sign anything, or none at all. */
+function isWeak(key) {
+  const y = BigInt(`0x${hex(key.slice().reverse())}`) & (2n ** 255n - 1n);
+  return y >= 2n ** 255n - 19n || WEAK.includes(y);
+}
+
+/** Compare what the log says of a key with the entries that it signed. The first one that does not fit is found. */
+function keyCompared({ report, entries, kinds }, { player, actors }, { registered, revoked, log, index }) {
+  if (registered === null) return;
+  const versions = [...actors.values()].flat().sort((one, other) => one - other);
+  for (const version of versions) {
+    const { at } = entries.get(version);
+    const early = at < registered - MINUTE;
+    if (!early && (revoked === null || at <= revoked + MINUTE)) continue;
+    const sentence = `The key that signed version ${version} was ${early ? "registered later" : "revoked before"}, by ${player}.`;
+    report.found(version, "key_invalid", sentence);
+    break;
+  }
+  for (const { index: place, leaf: given, opened, proof } of kinds.leaf) {
+    const version = (given.kind === "sealed" ? opened : given)?.version;
+    if (!(place < index && version >= versions[0])) continue;
+    if (readCheckpoint(readNote(readProof(proof)?.checkpoint)?.text ?? "")?.origin !== log) continue;
+    report.found(versions[0], "key_invalid", `The log had version ${version} before it had the key that signed version ${versions[0]}.`);
+    break;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Files, and what others have kept
 
 const STEP = 2000; // lines between two reports of progress
@@ -1770,6 +1909,7 @@ const STEP = 2000; // lines between two reports of progress
  *
  * `keys` are the keys that you have noted, `receipts` and `checkpoints` the notes that you have kept, each as text,
  * `consistency` answers of the log `{from, to, hashes}`, `now` the moment after which no file may be written, in ms. `progress` is called with the number of lines that were read.
+ * `signers` of a file are `{actor, player, key, versions, registered, revoked, late}` for each key that signed; `told` makes sentences of them.
  * The answer is `{ok, files, findings, checked, unchecked}`: a finding is `{file, version, code, sentence}` with the place
  * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences.
  */
@@ -1796,6 +1936,7 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
     over: file.ended !== null,
     at: file.head?.at ?? null,
     name: file.head?.name ?? null,
+    signers: file.signers,
   }));
   const reports = readers.map(({ file }) => file.report);
   const findings = reports.flatMap(({ findings: found }, file) => found.map((finding) => ({ file, ...finding })));
@@ -2015,6 +2156,7 @@ const ONE = {
   digests: "digest",
   salts: "salt",
   rolls: "roll",
+  moves: "move",
   signatures: "signature",
   receipts: "receipt",
   reads: "read",
@@ -2026,6 +2168,27 @@ function momentOf(text) {
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(at)) throw new TypeError("--now must have the form 2026-01-31T12:00:00Z");
   return at;
+}
+
+/** The day (UTC) of a moment in ms since 1970. */
+function day(at) {
+  const text = quietly(() => new Date(at).toISOString());
+  return /^\d{4}-/.test(text) ? text.slice(0, 10) : `${at} ms after 1970`;
+}
+
+/** A sentence for people about each of `signers`, without its full stop. */
+export function told(signers) {
+  const before = new Set();
+  return signers.map(({ actor, player, versions, registered, revoked, late }) => {
+    const who = `${actor} ${player}`;
+    const again = before.has(who);
+    before.add(who);
+    const moves = `${versions.length} move${versions.length === 1 ? "" : "s"} of ${actor}${actor === player ? "" : ` (${player})`}`;
+    const key = again ? "another key, registered on" : "the key that this player registered on";
+    const unknown = again ? "another key, whose owner is not checked" : "a key whose owner is not checked";
+    const signedBy = registered === null ? unknown : `${key} ${day(registered)}${late ? ", after the match began" : ""}`;
+    return `${moves}${again ? ` from version ${versions[0]} on` : ""}, signed by ${signedBy}${revoked === null ? "" : `; it was revoked on ${day(revoked)}`}`;
+  });
 }
 
 const UNITS = [
@@ -2045,11 +2208,12 @@ function written(at, now) {
 
 function report(names, { files, findings, checked, unchecked }, now) {
   const lines = [];
-  files.forEach(({ kind, match, versions, viewer, at }, place) => {
+  files.forEach(({ kind, match, versions, viewer, at, signers: who }, place) => {
     const mine = findings.filter(({ file }) => file === place);
     const seen = viewer === null ? "" : viewer === "all" ? " in full" : ` as ${viewer} sees it`;
     lines.push(`${names[place]}: ${kind} of ${match ?? "no match"}${seen}, ${versions} versions`);
     if (at !== null) lines.push(`  Written, as the file says, ${written(at, now)}.`);
+    lines.push(...told(who).map((sentence) => `  ${sentence}.`));
     lines.push(
       ...(mine.length ? mine : [null]).map((finding) =>
         finding ? `  version ${finding.version ?? "-"}: ${finding.code}: ${finding.sentence}` : "  Everything that was checked holds.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from record.dice import dice_key, keeps
 from record.dossiers.findings import Findings
 from record.dossiers.lines import follow_disputes, holders
 from record.dossiers.rolls import wrong_roll
+from record.dossiers.signers import Signers
 from record.entries import FORMAT, START, Entry, NotCanonical, Unreadable, blind_key, canonical, is_signed, parse, salt
 from record.positions import Position
 from record.signatures import Signatures
@@ -62,6 +64,7 @@ class Chain:
         self.seats: list[dict[str, Any]] = []  # the lines `seat` that must follow the last entry
         self.disputes: list[dict[str, Any]] = []  # the members of the lines `dispute` so far
         self.unchecked: list[str] = []
+        self.signers = Signers()
         self._contributions: dict[str, str] = {}
 
     @property
@@ -112,6 +115,11 @@ class Chain:
             follow_disputes(self.disputes, events, version, self.seen[version].action)
         except (KeyError, TypeError, AttributeError) as reason:
             self.findings.add("not_replayable", f"The entry has an event of another shape: {type(reason).__name__}: {reason}.", version)
+
+    def _note_signer(self, version: int, entry: Entry | _Shown) -> None:
+        """Remember who signed an entry, and who has the seats after it. What has another shape is found elsewhere."""
+        with suppress(KeyError, TypeError, AttributeError):
+            self.signers.read(version, entry.actor, entry.signed, entry.events)
 
     def _follow(self, events: Iterable[Mapping[str, Any]]) -> None:
         """Remember the game, the commitment, and the contributions of the seats to the dice."""
@@ -177,6 +185,7 @@ class WholeChain(Chain):
             self._begin(entry, expected)
         trail.read_entry(place, entry, raw)
         self._note(place, entry.at, entry.digest, entry.action, entry.events, (entry.revision, entry.rules), entry.secret)
+        self._note_signer(place, entry)
         if trail.lost or self._no_rules:
             self._check_dice(entry.events, place)
 
@@ -270,6 +279,7 @@ class ShownChain(Chain):
         for found in self._signatures.read(entry.whole(self.opening.match, version), hidden="leaf" in entry.proof["signed"]):
             self.findings.add(found[1], found[2], found[0])
         self._note(version, entry.at, entry.digest, entry.action, entry.events, (entry.revision, entry.rules), entry.secret)
+        self._note_signer(version, entry)
         self._clocks = self._clocks or any("time_out" in event for event in entry.events if event.get("type") == "match_created")
         self._check_dice(entry.events, version)
         self._digest = entry.digest

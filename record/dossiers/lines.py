@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from games.patterns import SIGNING_KEY, matches
 from record.entries import canonical
 
 FORMAT = 1
@@ -124,6 +125,14 @@ def _is_steps(value: Any) -> bool:
     return isinstance(value, list) and all(_fits(step, {"version": _is_number, "type": _is_text}) for step in value)
 
 
+def _is_key(value: Any) -> bool:
+    return isinstance(value, str) and matches(SIGNING_KEY, value)
+
+
+def _is_leaves(value: Any) -> bool:
+    return isinstance(value, list) and all(_fits(leaf, {"leaf": _is_object, "index": _is_number, "proof": _is_text}) for leaf in value)
+
+
 def _or_null(test: Test) -> Test:
     return lambda value: value is None or test(value)
 
@@ -180,6 +189,7 @@ MEMBERS: Mapping[str, Sequence[Mapping[str, Test]]] = {
         {"leaf": _is_object, "index": _is_number, "proof": _is_text},
         {"leaf": _is_object, "index": _is_number, "proof": _is_text, "opened": _or_null(_is_object)},
     ],
+    "signing_key": [{"key": _is_key, "player": _is_text, "leaves": _is_leaves}],
     "end": [{"lines": _is_number, "note": _is_text}],
 }
 """By kind of line: the sets of other members that it can have, each member with a test of its value."""

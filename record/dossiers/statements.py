@@ -59,6 +59,7 @@ class File(NamedTuple):
     reads: list[dict[str, Any]]
     disputes: list[dict[str, Any]]
     leaves: list[dict[str, Any]]
+    signing_keys: list[dict[str, Any]]
 
     @property
     def findings(self) -> Findings:
@@ -191,7 +192,7 @@ def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
             sealed += 1
         elif _compare_leaf(file, leaf):
             covered = max(covered, leaf["version"])
-        checkpoint = _check_inclusion(file, line, version)
+        checkpoint = check_inclusion(file, line, version)
         if checkpoint is not None and checkpoint not in found:
             found.append(checkpoint)
     if sealed:
@@ -266,8 +267,11 @@ def _compare_leaf(file: File, leaf: Mapping[str, Any]) -> bool:
     return agrees
 
 
-def _check_inclusion(file: File, line: Mapping[str, Any], version: int | None) -> Checkpoint | None:
-    """Check that a leaf is in the log where its proof says. Return the checkpoint in the proof if a known key has signed it."""
+def check_inclusion(file: File, line: Mapping[str, Any], version: int | None) -> Checkpoint | None:
+    """Check that a leaf is in the log where its proof says. Return the checkpoint in the proof if a known key has signed it.
+
+    `line`: the leaf with its `index` and its `proof`. `version`: that of a finding.
+    """
     try:
         proof = checkpoints.parse_proof(line["proof"])
         raw = canonical(line["leaf"])

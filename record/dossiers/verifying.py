@@ -23,7 +23,9 @@ from evidence.statements import NotAStatement
 from games.kernel import Game
 from record.dossiers.chains import Chain, Opening, ShownChain, WholeChain
 from record.dossiers.findings import Finding, Findings
+from record.dossiers.keys import check_keys
 from record.dossiers.lines import LONGEST, WHOLE, entry_in, kind_of
+from record.dossiers.signers import Signer
 from record.dossiers.statements import (
     File,
     Heads,
@@ -59,7 +61,8 @@ class Verdict(NamedTuple):
 
     `at`: when it was written, in ms since 1970, as it says itself; None for a record.
     `kind`: `dossier` or `record`. `versions`: the version of the last entry. `digest`: its digest. `checked`: counts of what was checked.
-    `unchecked`: what was not checked; each text completes the sentence "It was not checked: …".
+    `unchecked`: what was not checked; each text completes the sentence "It was not checked: …". `signers`: who signed entries, and with
+    which keys.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Verdict(NamedTuple):
     findings: list[Finding]
     checked: dict[str, int]
     unchecked: list[str]
+    signers: list[Signer]
 
     @property
     def ok(self) -> bool:
@@ -101,7 +105,9 @@ def verify(
         reader.checked["receipts"] = check_receipts(file, [*kept.receipts, *others])
         check_reads(file)
         check_disputes(file)
-        heads.check(file, check_leaves(file, kept))
+        checkpoints_of_file = check_leaves(file, kept)
+        reader.signers = check_keys(file, checkpoints_of_file)
+        heads.check(file, checkpoints_of_file)
         for head in heads.forked:
             file.findings.add(
                 "checkpoint_forked", f"You have two checkpoints of {head.origin} with {head.size} leaves and different roots."
@@ -169,11 +175,14 @@ class _Reader:
         self.reads: list[dict[str, Any]] = []
         self.disputes: list[dict[str, Any]] = []
         self.leaves: list[dict[str, Any]] = []
+        self.signing_keys: list[dict[str, Any]] = []
+        self.signers: list[Signer] = []
         self.checked: dict[str, int] = {}
 
     def file(self) -> File:
         """Return the file for the checks of signed statements."""
-        return File(self.chain, self.keys, self.at, self.chain.version, self.receipts, self.reads, self.disputes, self.leaves)
+        chain, lines = self.chain, (self.receipts, self.reads, self.disputes, self.leaves, self.signing_keys)
+        return File(chain, self.keys, self.at, chain.version, *lines)
 
     def _expect_blind(self) -> None:
         """Add a finding if a whole file keeps the key of the salts back, which it may do only while a seat is open."""
@@ -201,6 +210,7 @@ class _Reader:
             self.findings.in_order(),
             {name: count for name, count in counts.items() if count},
             chain.unchecked,
+            self.signers,
         )
 
 
@@ -325,8 +335,8 @@ class _Dossier(_Reader):
             self.findings.add("truncated", "There are lines after the last one.")
         elif kind == "receipt":
             self.receipts.append(value["note"])
-        elif kind in ("read", "dispute", "leaf"):
-            {"read": self.reads, "dispute": self.disputes, "leaf": self.leaves}[kind].append(value)
+        elif kind in ("read", "dispute", "leaf", "signing_key"):
+            {"read": self.reads, "dispute": self.disputes, "leaf": self.leaves, "signing_key": self.signing_keys}[kind].append(value)
         elif kind not in ("refused", "refusals_dropped"):
             self.findings.add("line_unknown", f"Line {count + 1} does not belong in a dossier, or not in this one.")
 

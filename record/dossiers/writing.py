@@ -8,6 +8,7 @@ from hashlib import sha256
 from evidence import statements
 from games.kernel import Game
 from record.dossiers.lines import FORMAT, entry_line, holders, line
+from record.dossiers.signers import Signers
 from record.entries import Entry, canonical
 from record.positions import Position
 from record.shown import Prover, shown
@@ -31,20 +32,25 @@ def first_line(position: Position, viewer: str, at: int, name: str, vkeys: Seque
 
 
 def lines_of_entry(
-    game: Game, entry: Entry, raw: bytes, viewer: str, prover: Prover | None, named: set[tuple[int, str]]
+    game: Game, entry: Entry, raw: bytes, viewer: str, prover: Prover | None, named: set[tuple[int, str]], signers: Signers
 ) -> Iterator[bytes]:
     """Yield the lines of an entry: its rules if no earlier entry named them, the entry, and who has seats from then on.
 
-    `prover`: for a viewer who is not shown everything. `named`: the rules named so far, which this adds to.
+    `prover`: for a viewer who is not shown everything. `named`, `signers`: the rules named so far, and who has signed what the viewer is
+    shown, which this adds to.
     """
     pair = (entry.revision, entry.rules)
     if pair not in named:
         named.add(pair)
         yield line("rules", game=game.id, revision=entry.revision, rules=entry.rules)
     if prover is None:
+        seen = entry.signed
         yield entry_line(raw)
     else:
-        yield b'{"entry":%b,"line":"shown"}\n' % canonical(shown(game, entry, viewer, prover))
+        value = shown(game, entry, viewer, prover)
+        seen = value.get("signed")
+        yield b'{"entry":%b,"line":"shown"}\n' % canonical(value)
+    signers.read(entry.version, entry.actor, seen, entry.events)
     for holder in holders(entry.events, entry.version, entry.at):
         yield line("seat", **holder)
 

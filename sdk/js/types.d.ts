@@ -1445,7 +1445,15 @@ export interface LimitList {
 export type LimitScope = "player" | "address" | "prefix" | "process" | "request" | (string & {});
 
 /** What is counted, or another. */
-export type LimitUnit = "requests" | "milliseconds of CPU time" | "players" | "matches" | "hooks" | "messages" | "streams" | "bytes" | "characters" | "actions" | "entries" | "frames" | "tags" | (string & {});
+export type LimitUnit = "requests" | "milliseconds of CPU time" | "players" | "matches" | "hooks" | "messages" | "streams" | "bytes" | "characters" | "actions" | "entries" | "frames" | "tags" | "keys" | (string & {});
+
+/** Where a leaf is. */
+export interface LogPlace {
+  /** The name of the log. */
+  log: string;
+  /** The index of the leaf. */
+  index: number;
+}
 
 /** What is wrong, or another. */
 export type LogStopped = "older" | "forked" | "unreadable" | (string & {});
@@ -2167,7 +2175,7 @@ export interface Problem {
 }
 
 /** Why the platform refuses, or another. */
-export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "signature_needed" | "signing_key_unknown" | "was_shown" | "wrong_code" | "no_analysis" | "no_bulk_file" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "history_differs" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "signature_invalid" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
+export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "signature_needed" | "signing_key_unknown" | "was_shown" | "wrong_code" | "no_analysis" | "no_bulk_file" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "history_differs" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "signing_key_revoked" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "too_many_signing_keys" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "key_unproven" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "signature_invalid" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "busy" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
 
 /** One kind of problem: its status, its title and its sentence. */
 export interface ProblemKind {
@@ -2931,6 +2939,42 @@ export interface Signed {
   /** How many actions the request had. */
   count: number;
   /** The signature of the statement of the move, in base64. */
+  signature: string;
+}
+
+/** A key with which a player signs moves. */
+export interface SigningKey {
+  key: SigningKeyKey;
+  /** What the key is for; null if it is not yours. */
+  name: string | null;
+  /** When the server registered it, in milliseconds since 1970. */
+  registered: number;
+  /** Where the log says so; null until it does, for some seconds. */
+  logged: LogPlace | null;
+  /** When it was revoked; null if it is valid. */
+  revoked: number | null;
+  /** Where the log says so; null until it does. */
+  revocation_logged: LogPlace | null;
+}
+
+/** The public key (Ed25519), in base64. */
+export type SigningKeyKey = string;
+
+/** The signing keys of a player, in the order of registration. */
+export interface SigningKeyList {
+  /** The keys. */
+  keys: SigningKey[];
+}
+
+/** A signing key of yours, with the proof that you have it. */
+export interface SigningKeyRequest {
+  key: SigningKeyKey;
+  /**
+   * What the key is for. Only you see it. It has no invisible or directional characters, no blanks at its ends, and letters of one script
+   * in a word.
+   */
+  name: Name;
+  /** The key's signature, in base64, over `warledger.org/signing-key/v1\n<your id>\n<key>\n`. */
   signature: string;
 }
 

@@ -18,7 +18,7 @@ from events.rebuild import rebuild
 from events.store.accounts import ADMIN, Signer
 from tests.conftest import Servers
 from tests.events.test_sequencing import Server
-from tests.signing import Private
+from tests.signing import Signer as Private
 
 NOBODY = "p" + "z" * 16
 
@@ -70,7 +70,7 @@ def test_only_the_owner_of_a_key_can_register_it(platform: Platform, ann: str) -
     unfit = base64.b64encode(bytes(32)).decode()  # a point of small order, for which some accept signatures of anything
     for wrong in (
         {**body, "signature": private.body(NOBODY)["signature"]},
-        {**body, "signature": thief.sign("x")},
+        {**body, "signature": thief.sign_text("x")},
         {**body, "signature": "A" * 86 + "=="},
         {**body, "signature": body["signature"][:-3] + "B=="},
         {**body, "key": thief.key},

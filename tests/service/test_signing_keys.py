@@ -13,13 +13,13 @@ from service.app import create_app
 from service.http.settings import Settings
 from tests.service.conftest import Caller
 from tests.service.test_keys import another, refused
-from tests.signing import Private
+from tests.signing import Signer
 
 MINE = "/v1/players/me/signing-keys"
 
 
 def test_a_key_is_registered_once_and_listed_with_its_name_for_its_owner_alone(platform: Platform, ada: Caller, anybody: Caller) -> None:
-    private, before = Private(1), platform.clock.now()
+    private, before = Signer(1), platform.clock.now()
     made = ada.post(MINE, private.body(ada.id, "phone"))
     assert made.status_code == 201
     assert before <= made.json["registered"] <= platform.clock.now()
@@ -33,7 +33,7 @@ def test_a_key_is_registered_once_and_listed_with_its_name_for_its_owner_alone(p
 
 
 def test_an_answer_says_where_the_log_has_a_key(platform: Platform, ada: Caller, anybody: Caller) -> None:
-    private = Private(1)
+    private = Signer(1)
     ada.post(MINE, private.body(ada.id))
     sequencing.sequence(platform)
     ada.ask("DELETE", f"{MINE}/{private.in_path}")
@@ -48,7 +48,7 @@ def test_an_answer_says_where_the_log_has_a_key(platform: Platform, ada: Caller,
 
 
 def test_a_revoked_key_stays_in_the_list_and_cannot_be_registered_again(ada: Caller, anybody: Caller) -> None:
-    private = Private(1)
+    private = Signer(1)
     ada.post(MINE, private.body(ada.id))
     path = f"{MINE}/{private.in_path}"
     revoked = ada.ask("DELETE", path)
@@ -61,15 +61,15 @@ def test_a_revoked_key_stays_in_the_list_and_cannot_be_registered_again(ada: Cal
 
 
 def test_a_key_that_is_not_there_cannot_be_revoked(ada: Caller, ben: Caller) -> None:
-    private = Private(1)
+    private = Signer(1)
     ben.post(MINE, private.body(ben.id))
-    for key in (private.in_path, Private(2).in_path, "-" * 43, "x"):
+    for key in (private.in_path, Signer(2).in_path, "-" * 43, "x"):
         assert refused(ada.ask("DELETE", f"{MINE}/{key}")) == (404, "no_such_key")
     assert ben.get(MINE).json["keys"][0]["revoked"] is None
 
 
 def test_a_key_of_somebody_else_is_refused(ada: Caller, ben: Caller) -> None:
-    body = Private(1).body(ben.id)
+    body = Signer(1).body(ben.id)
     answer = ada.post(MINE, body)
     assert refused(answer) == (422, "key_unproven")
     assert ada.id in answer.json["detail"]
@@ -84,11 +84,11 @@ def test_a_key_of_somebody_else_is_refused(ada: Caller, ben: Caller) -> None:
     ],
 )  # fmt: skip
 def test_another_form_is_a_wrong_body(ada: Caller, wrong: dict[str, Any]) -> None:
-    assert refused(ada.post(MINE, {**Private(1).body(ada.id), **wrong})) == (400, "bad_body")
+    assert refused(ada.post(MINE, {**Signer(1).body(ada.id), **wrong})) == (400, "bad_body")
 
 
 def test_keys_that_only_play_change_no_signing_keys_and_may_list_them(ada: Caller) -> None:
-    bot, private = another(ada, "play"), Private(1)
+    bot, private = another(ada, "play"), Signer(1)
     assert refused(bot.post(MINE, private.body(ada.id))) == (403, "scope_needed")
     ada.post(MINE, private.body(ada.id))
     assert refused(bot.ask("DELETE", f"{MINE}/{private.in_path}")) == (403, "scope_needed")
@@ -97,8 +97,8 @@ def test_keys_that_only_play_change_no_signing_keys_and_may_list_them(ada: Calle
 
 def test_a_player_has_at_most_twenty_valid_keys(platform: Platform, ada: Caller) -> None:
     for number in range(20):
-        Private(number).register(platform, ada.id)
-    assert refused(ada.post(MINE, Private(20).body(ada.id))) == (409, "too_many_signing_keys")
+        Signer(number).register(platform, ada.id)
+    assert refused(ada.post(MINE, Signer(20).body(ada.id))) == (409, "too_many_signing_keys")
 
 
 @pytest.mark.parametrize("limit", ["new_signing_keys", "address_signing_keys"])
@@ -107,21 +107,21 @@ def test_new_keys_are_limited_and_those_that_exist_are_not(platform: Platform, s
     app = create_app(platform, settings._replace(limits={**settings.limits, "new_signing_keys": 0, "address_signing_keys": 0, limit: 2}))
     caller = Caller(app.test_client(), ada.key, ada.id)
     for number in range(2):
-        assert caller.post(MINE, {**Private(9).body(ada.id), "signature": "A" * 86 + "=="}).status_code == 422
-        assert caller.post(MINE, Private(number).body(ada.id)).status_code == 201
-        assert caller.post(MINE, Private(number).body(ada.id)).status_code == 200
-    answer = caller.post(MINE, Private(2).body(ada.id))
+        assert caller.post(MINE, {**Signer(9).body(ada.id), "signature": "A" * 86 + "=="}).status_code == 422
+        assert caller.post(MINE, Signer(number).body(ada.id)).status_code == 201
+        assert caller.post(MINE, Signer(number).body(ada.id)).status_code == 200
+    answer = caller.post(MINE, Signer(2).body(ada.id))
     assert refused(answer) == (429, "too_many_requests")
     assert answer.json["limit"] == limit
-    assert caller.post(MINE, Private(1).body(ada.id)).status_code == 200
-    assert caller.ask("DELETE", f"{MINE}/{Private(1).in_path}").status_code == 204
+    assert caller.post(MINE, Signer(1).body(ada.id)).status_code == 200
+    assert caller.ask("DELETE", f"{MINE}/{Signer(1).in_path}").status_code == 204
 
 
 def test_keys_of_a_deleted_player_stay_listed_without_names(platform: Platform, ada: Caller, anybody: Caller) -> None:
-    ada.post(MINE, Private(1).body(ada.id, "phone"))
+    ada.post(MINE, Signer(1).body(ada.id, "phone"))
     assert ada.ask("DELETE", f"/v1/players/me?confirm={ada.id}").status_code == 204
     (kept,) = anybody.get(f"/v1/players/{ada.id}/signing-keys").json["keys"]
-    assert (kept["key"], kept["name"]) == (Private(1).key, None)
+    assert (kept["key"], kept["name"]) == (Signer(1).key, None)
     assert kept["revoked"] >= kept["registered"]
     assert signing_keys.listed(platform, ada.id)[0].name is None
 

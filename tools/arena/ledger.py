@@ -11,6 +11,7 @@ from games.kernel import SYSTEM, Action, Event, Game, Refused, legal
 from record.allowances import Turn, turn_of
 from record.dice import Draws, commitment, dice_key
 from record.dossiers.lines import WHOLE, line
+from record.dossiers.signers import Signers
 from record.dossiers.writing import first_line, lines_of_entry, signed
 from record.entries import START, Entry, blind_key, link
 from record.positions import Position, ended, follow, moment_of_play, session_after
@@ -23,7 +24,7 @@ from table.session import NewMatch, Session
 class Ledger:
     """The entries of one match so far. `secret`: 32 bytes that its dice follow from. `now`: the clock, in milliseconds since 1970.
 
-    `position` is the newest position, and is not there before `create`.
+    `position` is the newest position, and is not there before `create`. `entries` are all so far.
     """
 
     position: Position
@@ -34,7 +35,7 @@ class Ledger:
         self._secret = secret
         self._blind = blind_key(secret)
         self._now = now
-        self._entries: list[Entry] = []
+        self.entries: list[Entry] = []
         self._raws: list[bytes] = []
         self._positions: list[Position] = []
         self._refused: list[bytes] = []
@@ -83,15 +84,15 @@ class Ledger:
 
     def turn(self, seat: str) -> Turn:
         """Return the part of its turn that a seat has played."""
-        return turn_of(self._entries, seat)
+        return turn_of(self.entries, seat)
 
     def dossier(self, signer: Signer) -> bytes:
         """Return the dossier of the match, signed. It has no leaves of a server's log, because there is none."""
-        last, position = self._entries[-1], self.position
-        named: set[tuple[int, str]] = set()
+        last, position = self.entries[-1], self.position
+        named, signers = set[tuple[int, str]](), Signers()
         lines = [first_line(position, WHOLE, self._now(), signer.name, signer.vkeys(), self._blind)]
-        for entry, raw in zip(self._entries, self._raws, strict=True):
-            lines += lines_of_entry(self.game, entry, raw, WHOLE, None, named)
+        for entry, raw in zip(self.entries, self._raws, strict=True):
+            lines += lines_of_entry(self.game, entry, raw, WHOLE, None, named, signers)
         lines += [*self._refused, line("receipt", note=signer.receipt(self._match, last.version, last.digest, last.at))]
         return b"".join(signed([lines], position, WHOLE, signer.sign))
 
@@ -105,11 +106,11 @@ class Ledger:
         return earlier.document, earlier.memory
 
     def _write(self, actor: str, action: Action, events: list[Event], at: int, decision: Decision | None, *, over: bool) -> None:
-        version, rules = len(self._entries) + 1, content_hash(self.game)
+        version, rules = len(self.entries) + 1, content_hash(self.game)
         secret = self._secret.hex() if over else None
         entry = Entry(self._match, version, actor, action, events, self.game.revision, rules, at, decision, "", secret)
-        linked, raw = link(self._entries[-1].digest if self._entries else START, entry, self._blind)
+        linked, raw = link(self.entries[-1].digest if self.entries else START, entry, self._blind)
         self.position = follow(self.game, self._positions[-1] if self._positions else None, linked)
-        self._entries.append(linked)
+        self.entries.append(linked)
         self._raws.append(raw)
         self._positions.append(self.position)

@@ -1504,8 +1504,16 @@ class LimitList(TypedDict):
 LimitScope: TypeAlias = 'Literal["player", "address", "prefix", "process", "request"] | str'
 """What a limit applies to, or another."""
 
-LimitUnit: TypeAlias = 'Literal["requests", "milliseconds of CPU time", "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames", "tags"] | str'
+LimitUnit: TypeAlias = 'Literal["requests", "milliseconds of CPU time", "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames", "tags", "keys"] | str'
 """What is counted, or another."""
+
+
+class LogPlace(TypedDict):
+    """Where a leaf is."""
+
+    log: str
+    index: int
+
 
 LogStopped: TypeAlias = 'Literal["older", "forked", "unreadable"] | str'
 """What is wrong, or another."""
@@ -2419,7 +2427,7 @@ class Problem(TypedDict):
     place: NotRequired[int]
 
 
-ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "signature_needed", "signing_key_unknown", "was_shown", "wrong_code", "no_analysis", "no_bulk_file", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "history_differs", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "must_be_last", "name_reserved", "other_seats", "request_reused", "signature_invalid", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
+ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "signature_needed", "signing_key_unknown", "was_shown", "wrong_code", "no_analysis", "no_bulk_file", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "history_differs", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "signing_key_revoked", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "too_many_signing_keys", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "key_unproven", "must_be_last", "name_reserved", "other_seats", "request_reused", "signature_invalid", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "busy", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
 """Why the platform refuses, or another."""
 
 
@@ -3157,6 +3165,35 @@ class Signed(TypedDict):
     seen: int
     place: int
     count: int
+    signature: str
+
+
+class SigningKey(TypedDict):
+    """A key with which a player signs moves."""
+
+    key: SigningKeyKey
+    name: str | None
+    registered: int
+    logged: LogPlace | None
+    revoked: int | None
+    revocation_logged: LogPlace | None
+
+
+SigningKeyKey: TypeAlias = "str"
+"""The public key (Ed25519), in base64."""
+
+
+class SigningKeyList(TypedDict):
+    """The signing keys of a player, in the order of registration."""
+
+    keys: list[SigningKey]
+
+
+class SigningKeyRequest(TypedDict):
+    """A signing key of yours, with the proof that you have it."""
+
+    key: SigningKeyKey
+    name: Name
     signature: str
 
 
