@@ -240,7 +240,7 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         components.found[name] = components.request({"description": body.__doc__, **converter.schema2jsonschema(body())})
     spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
     for name, (_, about) in RESPONSE_HEADERS.items():
-        spec.components.header(name, {"description": about, "schema": text().schema, "required": not name.startswith("RateLimit")})
+        spec.components.header(name, {"description": about, "schema": text().schema, "required": name not in SOMETIMES})
     met = {code for operation in OPERATIONS for code in operation.all_problems()}
     for code in CODES:
         if code in met:
@@ -347,7 +347,7 @@ def _operation(
         if operation.body.examples:
             content["examples"] = {name: {"value": value} for name, value in operation.body.examples.items()}
         row["requestBody"] = {"required": operation.body.required, "content": {"application/json": content}}
-    failures = {str(status): _failure(codes) for status, codes in _groups([operation]).items() if not _is_common(codes)}
+    failures = {str(status): _failure(codes) for status, codes in _groups([operation]).items() if not _is_usual(codes)}
     row["responses"] = {**answers, **failures, "default": _failure_anywhere()}
     for status, links in operation.links.items():
         row["responses"][status]["links"] = links
@@ -471,17 +471,28 @@ def _name_of_response(response: Mapping[str, Any]) -> str | None:
     return (f"{first}OrOthers" if others else first) or None
 
 
-ANYWHERE = (414, 429, 431, 500)
-"""The statuses of failures that every operation may have. The description has them once, as the default."""
+SOMETIMES = ("Authenticate", "RateLimit", "RateLimitPolicy")
+"""The headers of answers that are not in each answer that names them."""
 
-TOO_MANY = ("too_many_at_once", "too_many_requests")
-"""The codes of 429 that the default has. An operation with further ones has a response for them all."""
+ANYWHERE: Mapping[int, tuple[str, ...]] = {
+    400: ("bad_query",),
+    401: ("bad_key", "no_key"),
+    414: (),
+    429: ("too_many_at_once", "too_many_requests"),
+    431: (),
+    500: (),
+    503: ("busy", "rules_missing", "secret_lost", "store_away"),
+}
+"""The statuses of failures that every operation may have, each with its usual codes, or with none if all are usual.
+
+The description has them once, as the default. An operation with further codes of a status has a response for them all.
+"""
 
 
-def _is_common(codes: tuple[str, ...]) -> bool:
+def _is_usual(codes: tuple[str, ...]) -> bool:
     """Return True if the default describes the failures of an operation with these codes, which have one status."""
-    status = CODES[codes[0]].status
-    return status in ANYWHERE and (status != 429 or set(codes) <= set(TOO_MANY))
+    usual = ANYWHERE.get(CODES[codes[0]].status)
+    return usual is not None and (not usual or set(codes) <= set(usual))
 
 
 def _groups(operations: Iterable[Operation]) -> dict[int, tuple[str, ...]]:
@@ -497,11 +508,12 @@ def _groups(operations: Iterable[Operation]) -> dict[int, tuple[str, ...]]:
 @cache
 def _failure_anywhere() -> dict[str, Any]:
     """Return the response of the failures that every operation may have."""
-    groups = {**_groups(OPERATIONS), 429: TOO_MANY}
-    response = _failure(tuple(code for status in ANYWHERE for code in groups[status]))
-    about = "; ".join(f"{status}: {', '.join(f'`{code}`' for code in groups[status])}" for status in ANYWHERE)
-    response["headers"] = dict(map(_header, ("RateLimit", "RateLimitPolicy")))
-    return response | {"description": f"Any operation may fail so. {about}. A 429 has `Retry-After`."}
+    groups = _groups(OPERATIONS)
+    usual = {status: codes or groups[status] for status, codes in ANYWHERE.items()}
+    response = _failure(tuple(code for codes in usual.values() for code in codes))
+    about = "; ".join(f"{status}: {', '.join(f'`{code}`' for code in codes)}" for status, codes in usual.items())
+    response["headers"] = dict(map(_header, SOMETIMES))
+    return response | {"description": f"Any operation may fail so. {about}. `Retry-After` says when to try again, where that is known."}
 
 
 def _failure(codes: tuple[str, ...]) -> dict[str, Any]:

@@ -144,6 +144,8 @@ def check_problem(asked: str, answer: TestResponse, examples: Container[str]) ->
         assert says(CODES[kind].detail, problem["detail"]), problem
     if kind in RETRY_AFTER or answer.status_code == 429:
         assert int(answer.headers["Retry-After"]) > 0
+    if answer.status_code == 401:
+        assert answer.headers["WWW-Authenticate"]
     if kind in ("too_many_requests", "quota_reached"):
         assert answer.headers["RateLimit"].startswith(f'"{problem["limit"]}"')
         assert answer.headers["RateLimit-Policy"].startswith(f'"{problem["limit"]}"')
