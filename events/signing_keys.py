@@ -14,6 +14,7 @@ from typing import NamedTuple
 from events import accounts
 from events.errors import KeyRevoked, KeyUnproven, NoSuchKey, NoSuchPlayer, SigningKeyRevoked, TooManySigningKeys
 from events.notary import key_leaves
+from events.notary.key_leaves import MOST_KEPT
 from events.platform import Platform
 from events.store.accounts import Result, Signer
 from events.store.signing_keys import StoredSigningKey
@@ -22,7 +23,6 @@ from evidence.notes import ED25519, VerifierKey
 from games import patterns
 
 MOST_SIGNING_KEYS = 20  # that are not revoked
-MOST_KEPT = 100  # in the list of a player, with those that are revoked
 
 
 class SigningKey(NamedTuple):

@@ -8,7 +8,7 @@ docs/auditing.md describes the leaves for other languages.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from events.notary import server_log
@@ -19,6 +19,7 @@ from events.store.signing_keys import StoredSigningKey
 from record.entries import canonical
 
 AT_ONCE = 256  # keys of a round
+MOST_KEPT = 100  # in the list of a player; the log has those that were forgotten, too
 
 REGISTERED, REVOKED = "signing_key", "signing_key_revoked"
 
@@ -94,6 +95,27 @@ def knows(platform: Platform, player: str, key: str) -> bool:
 def proven(platform: Platform, player: str, key: str, logs: Sequence[Shown]) -> list[dict[str, Any]]:
     """Return the leaves of a key of a player in these logs, as `server_log.leaves` does. Raises StoreUnavailable."""
     return [leaf for log in logs for leaf in server_log.leaves(platform, _name(player, key), log=log)]
+
+
+def audit(platform: Platform) -> Iterator[str]:
+    """Yield what is wrong with keys and their leaves in the logs of the server, as sentences. Raises StoreUnavailable."""
+    held = {player: platform.store.signing_keys.of(player) for player in platform.store.signing_keys.players()}
+    unlogged = {(player, stored.key) for player, stored in platform.store.signing_keys.unlogged(0)}
+    for player, keys in held.items():
+        for stored, logged in zip(keys, _logged(platform, [_name(player, stored.key) for stored in keys]), strict=True):
+            due = {leaf.noted.name: leaf.raw for leaf in _leaves(player, stored)}
+            for origin, leaf in logged:
+                raw = platform.store.server_logs.leaves(origin, [(leaf.number, 1)])[0]
+                if raw != [due.get(leaf.name)]:
+                    yield f"The leaf {leaf.number} of the log {origin} does not match the signing key {stored.key} of {player}."
+            if due.keys() - {leaf.name for _, leaf in logged} and (player, stored.key) not in unlogged:
+                yield f"The server's log lacks a leaf of the signing key {stored.key} of {player}, and none is scheduled. Rebuild it."
+    for origin in server_log.origins(platform):
+        for name in platform.store.server_logs.named(origin, "key/"):
+            _, player, key = name.split("/")
+            keys = held.get(player, [])
+            if len(keys) < MOST_KEPT and key not in {_hex(stored.key) for stored in keys}:
+                yield f"The log {origin} has a leaf of a signing key of {player} that the player does not have, {key} in hex."
 
 
 def _missing(platform: Platform, keys: Sequence[Key]) -> list[list[NewLeaf]]:

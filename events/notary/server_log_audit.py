@@ -1,11 +1,12 @@
-"""Audit the server's log: compare its leaves with their entries, its hashes with its leaves, and its checkpoint with both."""
+"""Audit the server's log: compare its leaves with entries and with the keys of players, its hashes with its leaves, and its checkpoint with
+both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from events.notary import highwater, signer
+from events.notary import highwater, key_leaves, signer
 from events.notary.leaves import END, SEAL, covered, opened, seal, still_wanted_at
 from events.platform import Platform
 from events.store.log import Item
@@ -90,6 +91,7 @@ def of_log(platform: Platform) -> Iterator[str]:
         yield f"The first {signed} leaves of the server's log are not those that were signed."
     if state.served >= 0:
         yield from _checkpoint(platform, state.note, roots.get(state.served))
+    yield from key_leaves.audit(platform)
 
 
 def _checkpoint(platform: Platform, note: str, root: bytes | None) -> Iterator[str]:

@@ -4,7 +4,8 @@ All keys of a server's log begin with `{log}:` and a hash of its origin, so that
 
 - `leaves`: a stream; the leaf with index 41 has the id `42-0`;
 - `h:<level>`: the hashes of that level of tiles, a stream of the same form (evidence/tiles.py);
-- `m:<match>`: the leaves of a match by name, such as `hour:57`, with their indexes and entries;
+- `m:<match>`: the leaves of a match by name, such as `hour:57`, with their indexes and entries; those of bulk files and of signing keys
+  have another name in place of the match;
 - `state`: the published checkpoint and its size.
 
 A sorted set in each partition, `{p3}:pending`, has the moment when the next leaf of each match is due. Appends keep it.
@@ -12,7 +13,7 @@ A sorted set in each partition, `{p3}:pending`, has the moment when the next lea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -81,6 +82,12 @@ class ServerLogs(OfMatches):
         start = start_of(origin)
         found = self._client.ask_all([("HGETALL", f"{start}m:{match}") for match in matches])
         return [sorted((_logged(name, noted) for name, noted in fields.items()), key=lambda leaf: leaf.number) for fields in found]
+
+    def named(self, origin: str, prefix: str) -> Iterator[str]:
+        """Yield what a server's log has leaves under, in place of matches, if it begins with a prefix. Some may come twice."""
+        start = f"{start_of(origin)}m:"
+        for key in self._client.keys(f"{start}{prefix}*"):
+            yield key.removeprefix(start)
 
     def sequence(self, origin: str, size: int, leaves: Sequence[NewLeaf], added: Sequence[Sequence[bytes]]) -> bool:
         """Append leaves to a log of `size` leaves, with the hashes that they add to each level of tiles.

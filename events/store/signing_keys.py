@@ -56,7 +56,8 @@ class SigningKeys:
         return Result(self._client.run(_REVOKE, [_player(player)], [*signer, key, moment]))
 
     def unlogged(self, limit: int) -> list[tuple[str, StoredSigningKey]]:
-        """Return the keys, without names, that the server's log has lacked something of for longest, each with its player."""
+        """Return the keys, without names, that the server's log has lacked something of for longest, each with its player. A limit of 0 is
+        none."""
         rows = [member.decode().split(" ") for member in self._client.ask("ZRANGE", _UNLOGGED, 0, limit - 1)]
         texts = self._client.ask_all([("HGET", _held(player), key) for player, key in rows])
         return [

@@ -8,8 +8,8 @@ from flask import Response
 
 from events import signing_keys
 from events.errors import NoSuchKey
-from events.notary.key_leaves import Place, Places
-from events.signing_keys import MOST_KEPT, SigningKey
+from events.notary.key_leaves import MOST_KEPT, Place, Places
+from events.signing_keys import SigningKey
 from games import patterns
 from games.schema import described, listing, nullable, record, text, whole
 from service.api.operations import Answer, Body, Call, Operation, in_json

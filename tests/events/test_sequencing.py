@@ -33,6 +33,7 @@ from record.entries import blind_key, link, parse
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
 from tests.events.sequencers import keep_sequencing
+from tests.signing import Signer
 
 BEGUN = 1_790_000_000_000
 ADD = {"type": "add", "by": 1, "stay": True}
@@ -299,16 +300,18 @@ def every_step(server: Server) -> list[tuple[Any, str]]:
     return [
         (logs, "state"), (logs, "pending"), (logs, "logged"), (logs, "hashes"), (logs, "sequence"), (logs, "publish"),
         (logs, "settle"), (highwater, "keep"), (signer.Signer, "sign"),
+        (server.platform.store.signing_keys, "unlogged"), (server.platform.store.signing_keys, "set_unlogged"),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("step", range(9))
+@pytest.mark.parametrize("step", range(11))
 def test_a_worker_that_ends_at_any_step_leaves_a_log_that_goes_on(
     server: Server, monkeypatch: pytest.MonkeyPatch, step: int, after: bool
 ) -> None:
     """At each call of each kind, before and after it was carried out: nothing forks, and nothing is lost or doubled."""
     made = [server.begin(), server.begin(spectators="none")]
+    keys: list[Signer] = []
     place, name = every_step(server)[step]
     real = getattr(place, name)
     reached = 0
@@ -329,6 +332,9 @@ def test_a_worker_that_ends_at_any_step_leaves_a_log_that_goes_on(
         server.act(made[0])
         made.append(server.begin(target=1))
         server.act(made[-1])
+        keys.append(Signer(number))
+        keys[-1].register(server.platform, server.ann)
+        keys[-1].revoke(server.platform, server.ann)
         seen = server_log.shown(server.platform).note if number else ""
         with monkeypatch.context() as patch:
             patch.setattr(place, name, dying)
@@ -345,6 +351,8 @@ def test_a_worker_that_ends_at_any_step_leaves_a_log_that_goes_on(
     server.sequence()
     for match in made[2:]:
         assert server.said(match) == [("begin", 1), ("end", 3)]
+    of_keys = [(leaf["key"], leaf["kind"]) for leaf in map(json.loads, server.everything()) if "key" in leaf]
+    assert sorted(of_keys) == sorted((each.key, kind) for each in keys for kind in ("signing_key", "signing_key_revoked"))
     hours = server.said(made[0])
     assert len(hours) == len(set(hours))
     assert hours[-1][1] == server.platform.store.log.head(made[0]) or server.platform.store.server_logs.pending(server.ms + HOUR_MS, 9)

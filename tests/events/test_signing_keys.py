@@ -12,7 +12,7 @@ import pytest
 
 from events import accounts, signing_keys
 from events.errors import KeyRevoked, KeyUnproven, NoSuchKey, NoSuchPlayer, SigningKeyRevoked, TooManySigningKeys
-from events.notary import key_leaves, sequencing, server_log, signer
+from events.notary import key_leaves, sequencing, server_log, server_log_audit, signer
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.store.accounts import ADMIN, Signer
@@ -270,6 +270,44 @@ def test_what_the_log_lacks_of_keys_is_rebuilt(server: Server) -> None:
     rebuild(server.platform)
     assert server.servers.keeper.zcard(unlogged) == 0
     assert server.platform.store.signing_keys.late(server.ms + 1) == 0
+
+
+def test_an_audit_finds_what_is_wrong_with_the_leaves_of_keys(server: Server) -> None:
+    platform, keeper, ann = server.platform, server.servers.keeper, server.ann
+    first, second = Private(1), Private(2)
+    for private in (first, second):
+        private.register(platform, ann)
+    assert list(server_log_audit.of_log(platform)) == [], "their leaves are due"
+    server.sequence()
+    second.revoke(platform, ann)
+    keeper.delete("{players}:unlogged")
+    assert list(server_log_audit.of_log(platform)) == [
+        f"The server's log lacks a leaf of the signing key {second.key} of {ann}, and none is scheduled. Rebuild it."
+    ]
+    rebuild(platform)
+    server.sequence()
+    assert list(server_log_audit.of_log(platform)) == []
+    held = f"{{players}}:s:{ann}"
+    kept = keeper.hget(held, second.key)
+    keeper.hset(held, second.key, kept.replace(str(server.ms).encode(), str(server.ms + 1).encode()))
+    keeper.hdel(held, first.key)
+    index = {key.key: place.registered.number for key, place in logged_of(server) if place.registered is not None}
+    public = base64.b64decode(first.key).hex()
+    assert sorted(server_log_audit.of_log(platform)) == sorted(
+        [
+            *[
+                f"The leaf {number} of the log log.example does not match the signing key {second.key} of {ann}."
+                for number in (index[second.key], 2)
+            ],
+            f"The log log.example has a leaf of a signing key of {ann} that the player does not have, {public} in hex.",
+        ]
+    )
+
+
+def logged_of(server: Server) -> list[tuple[signing_keys.SigningKey, key_leaves.Places]]:
+    """Return the keys of Ann, and where the log has them."""
+    keys = signing_keys.listed(server.platform, server.ann)
+    return list(zip(keys, signing_keys.logged(server.platform, server.ann, keys), strict=True))
 
 
 def test_what_the_log_lacks_for_long_is_counted(server: Server) -> None:
