@@ -24,8 +24,11 @@ from service.api import dossiers
 from tests.conftest import ALL_GAMES
 from tests.evidence.drafts import Draft
 from tests.service.conftest import Caller, Live, played_on
+from tests.service.test_bidding import bid, hand, laid
 from tests.service.test_spectators import hidden
+from tests.signing import Signer, header
 from tests.verify.test_verify import verify as node_verify
+from tools.signers import told
 
 STAY = {"type": "add", "by": 1, "stay": True}
 
@@ -364,3 +367,116 @@ def test_a_server_that_takes_another_name_keeps_the_leaves_of_its_log(
     (tmp_path / "file").write_bytes(file)
     done = node_verify("--json", *(f"--key={vkey}" for vkey in platform.signer.vkeys()), tmp_path / "file")
     assert (done.returncode, json.loads(done.stdout)["findings"]) == (0, [])
+
+
+# ---------------------------------------------------------------- keys that signed
+
+
+def acts(caller: Caller, platform: Platform, match: str, seat: str, signer: Signer, action: Any) -> None:
+    """Let a player act, with a signature."""
+    now = recall.position(platform, match)
+    signing = signer.sign(match, seat, now.version, now.digest, [action])
+    answer = caller.act(match, action, Warledger_Signature=header(signing))
+    assert answer.status_code == 200, answer.json
+
+
+def keys_in(file: bytes) -> dict[tuple[str, str], list[str]]:
+    """Return the keys that have lines, by player and key, with the kinds of their leaves."""
+    lines = Draft.read(file).of("signing_key")
+    return {(line["player"], line["key"]): [leaf["leaf"]["kind"] for leaf in line["leaves"]] for line in lines}
+
+
+def test_a_dossier_has_the_keys_that_signed_with_their_leaves(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str, tmp_path: Path
+) -> None:
+    """A key of both, another one within the match, one that is revoked, and a player who is deleted."""
+    both, second = Signer(1), Signer(2)
+    for caller in (ada, ben):
+        both.register(platform, caller.id)
+    Signer(3).register(platform, ada.id)
+    acts(ada, platform, tally, "one", both, {"type": "add", "by": 1, "stay": False})
+    acts(ben, platform, tally, "two", both, {"type": "add", "by": 1, "stay": False})
+    play.play(platform, tally, "system", [{"type": "advance"}])
+    both.revoke(platform, ada.id)
+    second.register(platform, ada.id)
+    acts(ada, platform, tally, "one", second, STAY)
+    ada.act(tally, {"type": "resign"})
+    sequenced(platform)
+    assert ben.ask("DELETE", f"/v1/players/me?confirm={ben.id}").status_code == 204
+    file = file_of(anybody, tally)
+    assert keys_in(file) == {
+        (ada.id, both.key): ["signing_key", "signing_key_revoked"],
+        (ben.id, both.key): ["signing_key"],
+        (ada.id, second.key): ["signing_key"],
+    }
+    sequenced(platform)
+    file = file_of(anybody, tally)
+    assert keys_in(file)[ben.id, both.key] == ["signing_key", "signing_key_revoked"], "he was deleted"
+    assert holds(platform, file)
+    one, two, other = told(verdicts(platform, file)[0].signers)
+    assert one.startswith(f"1 move of one ({ada.id}), signed by the key that this player registered on 2")
+    assert "; it was revoked on 2" in one
+    assert two.startswith(f"1 move of two ({ben.id}), signed by the key that this player registered on 2")
+    assert other.startswith(f"1 move of one ({ada.id}) from version 7 on, signed by another key, registered on 2")
+    assert other.endswith(", after the match began")
+    assert not any(name in file for name in (b"Ada", b"Ben", b"browser"))
+    (tmp_path / "file").write_bytes(file)
+    done = node_verify("--json", *(f"--key={vkey}" for vkey in platform.signer.vkeys()), tmp_path / "file")
+    assert (done.returncode, json.loads(done.stdout)["findings"]) == (0, [])
+
+
+def test_of_a_key_that_was_registered_just_now_the_log_says_nothing_yet(platform: Platform, ada: Caller, tally: str) -> None:
+    signer = Signer(1)
+    sequenced(platform)
+    signer.register(platform, ada.id)
+    acts(ada, platform, tally, "one", signer, STAY)
+    file = file_of(ada, tally)
+    assert keys_in(file) == {(ada.id, signer.key): []}
+    (verdict,) = verdicts(platform, file)
+    assert verdict.ok
+    assert f"whether the key {signer.key} is one of {ada.id}: the log did not say so yet" in verdict.unchecked
+
+
+def test_a_seat_that_is_handed_over_is_signed_by_its_players(platform: Platform, ada: Caller, cleo: Caller, tally: str) -> None:
+    signer = Signer(1)
+    for caller in (ada, cleo):
+        signer.register(platform, caller.id)
+    acts(ada, platform, tally, "one", signer, STAY)
+    acts(ada, platform, tally, "one", signer, {"type": "hand_over", "player": cleo.id})
+    acts(cleo, platform, tally, cleo.id, signer, {"type": "take_over", "seat": "one"})
+    acts(cleo, platform, tally, "one", signer, STAY)
+    sequenced(platform)
+    file = file_of(cleo, tally)
+    assert keys_in(file).keys() == {(ada.id, signer.key), (cleo.id, signer.key)}
+    assert holds(platform, file)
+    found = [(signer.player, signer.actor, signer.versions) for signer in verdicts(platform, file)[0].signers]
+    assert found == [(ada.id, "one", [4, 5]), (cleo.id, cleo.id, [6]), (cleo.id, "one", [7])]
+
+
+def test_a_referee_signs_as_a_player_without_a_seat(platform: Platform, ada: Caller, referee: Caller, tally: str) -> None:
+    signer = Signer(1)
+    signer.register(platform, referee.id)
+    ada.post(f"/v1/matches/{tally}/disputes", {"version": 2, "text": "The die."})
+    now = recall.position(platform, tally)
+    ruling = {"verdict": "rejected", "text": "It was fair."}
+    signing = signer.sign(tally, referee.id, now.version, now.digest, [{"type": "rule_dispute", "dispute": 1, "remedy": "none", **ruling}])
+    assert referee.post(f"/v1/matches/{tally}/disputes/1/ruling", ruling, Warledger_Signature=header(signing)).status_code == 200
+    sequenced(platform)
+    file = file_of(referee, tally)
+    assert keys_in(file) == {(referee.id, signer.key): ["signing_key"]}
+    assert holds(platform, file)
+    assert told(verdicts(platform, file)[0].signers)[0].startswith(f"1 move of {referee.id}, signed by the key")
+
+
+def test_a_dossier_does_not_tell_the_key_of_what_its_viewer_may_not_see(
+    platform: Platform, ada: Caller, ben: Caller, cleo: Caller, anybody: Caller
+) -> None:
+    signer = Signer(1)
+    signer.register(platform, ada.id)
+    prepared, match = laid(platform, ada, ben, cleo)
+    acts(ada, prepared, match, "fox", signer, bid(3, hand("fox", 1)))
+    sequenced(platform)
+    assert keys_in(file_of(ada, match)) == {(ada.id, signer.key): ["signing_key"]}
+    for caller in (ben, cleo, anybody):
+        assert keys_in(file_of(caller, match)) == {}
+        assert signer.key.encode() not in file_of(caller, match)
