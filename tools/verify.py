@@ -6,6 +6,7 @@ import argparse
 import json
 import multiprocessing
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ from games.drawing import counted, legible
 from record.dossiers.findings import Findings
 from record.dossiers.lines import WHOLE
 from record.dossiers.records import lines_of
+from record.dossiers.signers import Signer
 from record.dossiers.statements import Consistency, Kept
 from record.dossiers.verifying import NotAFile, Source, Verdict, verify
 from record.thinking.again import Decisions
 from tools import ages, decisions
-from tools.signers import told
 
 ABOUT = (
     "Check files by themselves and against what you have kept. This needs no server and no network. The exit status is 0 if everything "
@@ -134,6 +135,36 @@ def as_text(verdict: Verdict, now: int) -> str:
         lines.append(f"{where}{finding.code}: {finding.sentence}")
     lines += [f"not checked: {text}" for text in verdict.unchecked]
     return "\n".join(map(legible, lines))
+
+
+def told(signers: Sequence[Signer]) -> list[str]:
+    """Return a sentence for people about each signer. `signers`: in the order of their first entries.
+
+    >>> ada = Signer("red", "paaaaaaaaaaaaaaaa", "A", [3, 5], 1_790_000_000_000)
+    >>> for sentence in told([ada, ada._replace(key="B", versions=[7], late=True), ada._replace(actor="blue", registered=None)]):
+    ...     print(sentence)
+    2 moves of red (paaaaaaaaaaaaaaaa), signed by the key that this player registered on 2026-09-21
+    1 move of red (paaaaaaaaaaaaaaaa) from version 7 on, signed by another key, registered on 2026-09-21, after the match began
+    2 moves of blue (paaaaaaaaaaaaaaaa), signed by a key whose owner is not checked
+    """
+    found = []
+    before: set[tuple[str, str]] = set()
+    for signer in signers:
+        who = signer.actor, signer.player
+        moves = f"{counted(len(signer.versions), 'move', 'moves')} of {signer.actor}"
+        if signer.actor != signer.player:
+            moves += f" ({signer.player})"
+        if who in before:
+            moves += f" from version {signer.versions[0]} on"
+        if signer.registered is None:
+            key = "another key, whose owner is not checked" if who in before else "a key whose owner is not checked"
+        else:
+            key = "another key, registered on " if who in before else "the key that this player registered on "
+            key += ages.day(signer.registered) + (", after the match began" if signer.late else "")
+        revoked = "" if signer.revoked is None else f"; it was revoked on {ages.day(signer.revoked)}"
+        found.append(f"{moves}, signed by {key}{revoked}")
+        before.add(who)
+    return found
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from tests.evidence.signed import ANN, BOB, SERVER, Leaf, Match, dossier, regist
 from tests.signing import Signer
 from tools import node
 from tools import verify as command
-from tools.signers import told
+from tools.verify import told
 
 ROOT = Path(__file__).parents[2]
 NODE = node.binary() or ""

@@ -28,7 +28,7 @@ from tests.service.test_bidding import bid, hand, laid
 from tests.service.test_spectators import hidden
 from tests.signing import Signer, header
 from tests.verify.test_verify import verify as node_verify
-from tools.signers import told
+from tools.verify import told
 
 STAY = {"type": "add", "by": 1, "stay": True}
 
