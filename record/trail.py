@@ -392,6 +392,8 @@ class Trail:
         """Return True if the actor of a signed entry could see something that came between the version seen and the request."""
         assert entry.signed is not None, "the entry is signed"
         seen, first = entry.signed["seen"], self.version - entry.signed["place"] + 1
+        if seen == first - 1:
+            return False
         between = [each for each, _ in self._passed if seen < each.version < first]
         while between and between[-1].action["type"] == RETURN:
             between.pop()

@@ -465,9 +465,14 @@ async function signed(key, signature, bytes) {
   }
 }
 
-/** The same, by other threads where that can be: worth it for many signatures, of which no other work waits for the answer. */
+const UNSIGNED = "Signatures: there is no WebCrypto with Ed25519 here. Pages have it over https and on localhost.";
+
+/**
+ * The same by other threads, which begin at once; null if it cannot be checked here. It is worth it for many signatures, when no other
+ * work waits for the answer.
+ */
 async function signedElsewhere(key, signature, bytes) {
-  if (!builtIn) return signed(key, signature, bytes);
+  if (!builtIn) return (await canCheckSignatures()) ? signed(key, signature, bytes) : null;
   try {
     key.built ??= builtIn.createPublicKey({ key: Buffer.concat([SPKI, key.bytes]), format: "der", type: "spki" });
     return await new Promise((done) => builtIn.verify(null, bytes, key.built, signature, (error, good) => done(!error && good)));
@@ -1352,12 +1357,13 @@ class Moves {
 
   async check(version, key, signature, text) {
     const { report } = this.file;
-    if (!(await canCheckSignatures())) {
-      report.unchecked.add("Signatures: there is no WebCrypto with Ed25519 here. Pages have it over https and on localhost.");
+    const good = await signedElsewhere(key, signature, text);
+    if (good === null) {
+      report.unchecked.add(UNSIGNED);
       return;
     }
     report.checked.moves++;
-    if (!(await signedElsewhere(key, signature, text)))
+    if (!good)
       report.found(version, "move_signature_broken", `The signature of version ${version} is not one over this action and the history before it.`);
   }
 
@@ -1675,7 +1681,7 @@ class Notes {
 async function statements(file, notes, whole, blind, noted) {
   const { report, kinds } = file;
   if (!(await canCheckSignatures()))
-    report.unchecked.add("Signatures: there is no WebCrypto with Ed25519 here. Pages have it over https and on localhost.");
+    report.unchecked.add(UNSIGNED);
   if (file.ending) await fileSigned(file, notes, whole);
   await receiptsSigned(file, notes);
   for (const line of kinds.read) await readSigned(file, notes, line);

@@ -8,6 +8,7 @@ format.
 from __future__ import annotations
 
 import argparse
+import base64
 import random
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from nacl.signing import SigningKey
 
 from games import GAMES
 from games.chance import Drawn
@@ -25,10 +27,13 @@ from record.dice import Draws, commitment, dice_key, join_code
 from record.entries import START, Entry, blind_key, link, parse
 from record.positions import Position, follow
 from record.rules import content_hash
+from record.signatures import statement
 from table import rules
 from table.deeds import DEEDS
+from table.document import Table
 from table.facts import FACTS
 from table.session import NewMatch, Origin, Session
+from table.settings import REQUIRED
 from table.state import lock_of
 from tests.archive.writing import write_archive
 from tests.table.going_on import CLOCKS, POLICIES, Run, go_on, settings_of
@@ -53,6 +58,8 @@ class Recorded(Run):
         self.will = will
         self.match = "m" + "".join(will.choices(LETTERS, k=16))
         self.secret = will.randbytes(32)
+        self.signs = action.get("signed") == REQUIRED
+        self._key = SigningKey(self.secret)
         self.raws: list[bytes] = []
         self.entries: list[Entry] = []
         self.positions: list[Position] = []
@@ -65,6 +72,13 @@ class Recorded(Run):
     def act_at_table(self, actor: str, action: Action, at: int, *more: Any) -> Session:
         """Carry out an action of the table. Raise Refused."""
         return super().act_at_table(actor, rules.recorded(self.now.table, actor, action), at, *more)
+
+    def _signed(self, before: Position, entry: Entry) -> Entry:
+        """Return an entry with a signature of its actor. All players of a match have the same key."""
+        key = base64.b64encode(bytes(self._key.verify_key)).decode()
+        entry = entry._replace(signed={"count": 1, "key": key, "place": 1, "seen": before.version, "signature": ""})
+        signature = base64.b64encode(self._key.sign(statement(entry, before.digest)).signature).decode()
+        return entry._replace(signed={**(entry.signed or {}), "signature": signature})
 
     def record(self) -> Record:
         """Return what is recorded."""
@@ -83,12 +97,19 @@ class Recorded(Run):
         version = len(self.entries) + 1
         request = self.request(version)
         entry = Entry(self.match, version, actor, action, events, self.game.revision, content_hash(self.game), at, request, "")
+        if before is not None and self.signs and _is_person(before.table, actor):
+            entry = self._signed(before, entry)
         if follow(self.game, before, entry).ended and (before is None or not before.ended):
             entry = entry._replace(secret=self.secret.hex())
         linked, raw = link(START if before is None else before.digest, entry, self._blind)
         self.raws.append(raw)
         self.entries.append(linked)
         self.positions.append(follow(self.game, before, linked))
+
+
+def _is_person(table: Table, actor: str) -> bool:
+    """Return True if neither the system nor an artificial player acts."""
+    return actor != SYSTEM and "ai" not in table["roster"].get(actor, {}) and actor not in table["substitutes"]
 
 
 def recorded(game: Game, seed: int, longest: int | None = None) -> Recorded:
@@ -144,6 +165,8 @@ def _created(game: Game, will: random.Random) -> Action:
         action["order"] = will.sample(order, number)
     if will.random() < 0.2:
         action["code"] = True
+    if will.random() < 0.2:
+        action["signed"] = REQUIRED
     spectators = will.choice(SPECTATORS)
     return action if spectators == "all" else {**action, "spectators": spectators}
 

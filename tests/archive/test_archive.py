@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evidence.notes import made_by
 from games import GAMES
 from record.entries import parse
 from record.positions import follow_all
@@ -57,6 +58,8 @@ def test_the_archive_is_small_and_has_every_kind_of_table_action_and_setting() -
     assert {len(action["seats"]) for action in firsts} == {2, 3, 4, 5, 6}
     assert any("order" in action for action in firsts)
     assert any("code" in action for action in firsts)
+    assert {action["game"] for action in firsts if action.get("signed") == "required" and "game" in action} == set(GAMES)
+    assert len([entry for entry in entries if entry.signed is not None]) >= 100
     reasons = {event["reason"] for entry in entries for event in entry.events if event["type"] == "match_ended"}
     assert reasons >= {"resigned", "draw", "void", "round_limit"}
 
@@ -65,7 +68,7 @@ def test_the_archive_is_small_and_has_every_kind_of_table_action_and_setting() -
 def test_matches_are_decided_again_to_the_same_digests(game: str) -> None:
     """A failure means that the rules have changed: pin the game before (`./run pin`), raise its revision, and record more matches."""
     mine = [record for record in archive() if game_of(record) == game]
-    reports = [audit_entries(GAMES, record.raws, record.secret) for record in mine]
+    reports = [audit_entries(GAMES, record.raws, record.secret, verifies=made_by) for record in mine]
     assert [(report.match, report.findings[:3]) for report in reports if report.findings] == []
     here = {revision for revision in range(1, GAMES[game].revision + 1) if GAMES[game].of_revision(revision) is not None}
     assert [report.match for report in reports if report.replayed_only and set(report.revisions) <= here] == []

@@ -70,6 +70,7 @@ class Run:
     """A match with every position and entry so far. The dice of a version follow from its number, as those of the store do."""
 
     match = MATCH
+    signs = False  # whether people sign what they do
 
     def __init__(self, game: Game, seats: dict[str, str], settings: dict[str, Any], options: dict[str, Any], seed: object = 0) -> None:
         self.game = game
@@ -95,7 +96,7 @@ class Run:
         """Return a session at the newest position."""
         now = self.now
         earlier = {each.version: (each.document, each.memory) for each in self.positions}
-        return session_after(self.game, now, max(at, now.at), self._chance(), earlier.__getitem__, role=role)
+        return session_after(self.game, now, max(at, now.at), self._chance(), earlier.__getitem__, role=role, signed=self.signs)
 
     def act_at_table(self, actor: str, action: Action, at: int, role: str | None = None) -> Session:
         """Carry out an action of the table. Raise Refused."""
@@ -108,7 +109,7 @@ class Run:
         """Carry out an action of the game. Raise Refused."""
         now = self.now
         at = moment_of_play(now, actor, received)
-        match, _ = rules.play(self.game, now.table, now.document, actor, action, self._chance(), at, owner=owner)
+        match, _ = rules.play(self.game, now.table, now.document, actor, action, self._chance(), at, owner=owner, signed=self.signs)
         self._add(actor, match.action, match.events, at)
         return match.events
 
