@@ -1555,7 +1555,8 @@ class Signers {
       const name = `${player} ${given.key}`;
       const owner = this.owners.get(name) ?? { player, key: given.key, actors: new Map() };
       this.owners.set(name, owner);
-      owner.actors.set(actor, [...(owner.actors.get(actor) ?? []), version]);
+      if (!owner.actors.has(actor)) owner.actors.set(actor, []);
+      owner.actors.get(actor).push(version);
     }
     for (const event of events) {
       if (isCreation(event)) {

@@ -11,6 +11,7 @@ from events.notary import sequencing
 from events.platform import Platform
 from service.app import create_app
 from service.http.settings import Settings
+from tests.conftest import Servers
 from tests.service.conftest import Caller
 from tests.service.test_keys import another, refused
 from tests.signing import Signer
@@ -130,3 +131,13 @@ def test_nobody_has_signing_keys_who_never_was(anybody: Caller) -> None:
     assert refused(anybody.get(f"/v1/players/p{'z' * 16}/signing-keys")) == (404, "no_such_player")
     assert refused(anybody.get("/v1/players/x/signing-keys")) == (404, "no_such_player")
     assert refused(anybody.get(MINE)) == (401, "no_key")
+
+
+def test_keys_that_the_log_lacks_for_a_minute_are_counted(platform: Platform, ada: Caller, anybody: Caller, servers: Servers) -> None:
+    """An operator is warned of them as of matches."""
+    ada.post(MINE, Signer(1).body(ada.id))
+    (row,) = [line for line in anybody.get("/metrics").text.splitlines() if line.startswith("warledger_log_late")]
+    assert row.endswith(" 0.0")
+    servers.keeper.zincrby("{players}:unlogged", -60_001, f"{ada.id} {Signer(1).key}")
+    (row,) = [line for line in anybody.get("/metrics").text.splitlines() if line.startswith("warledger_log_late")]
+    assert row.endswith(" 1.0")
