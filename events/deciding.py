@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypedDict
 
 from events import recall, signing_keys
@@ -34,6 +35,9 @@ from record.signatures import Signed, Signing, statement, verified
 from table import rules as table_rules
 from table.document import Occupant, Table
 
+SignsWith = Callable[[str, str], bool]
+"""Whether a player has a signing key, in base64, that is not revoked."""
+
 
 class Given(TypedDict, total=False):
     """The optional arguments of actions.
@@ -41,7 +45,7 @@ class Given(TypedDict, total=False):
     `expected`: the version that the match must have. `request`: an id from the caller; the same request is carried out only once.
     `player`: the player who must have the acting seat; without it the caller is trusted. `received`: when the request arrived, in ms since
     1970; default: now. `role`: `referee` or `admin` if the actor is one. `signing`: the signatures, one for each action; then `expected` is
-    the version that they are over.
+    the version that they are over. `signs_with`: whether a player has a valid signing key, as the caller knows it; default: ask the store.
     """
 
     expected: int | None
@@ -50,6 +54,7 @@ class Given(TypedDict, total=False):
     received: int | None
     role: str | None
     signing: Signing | None
+    signs_with: SignsWith | None
 
 
 class Submission(NamedTuple):
@@ -69,6 +74,7 @@ class Submission(NamedTuple):
     received: int | None
     role: str | None
     signing: Signing | None
+    signs_with: SignsWith | None
 
     def owner(self, before: Position) -> str:
         """Return whose request it is: the player in the seat, or else the actor."""
@@ -89,7 +95,8 @@ def submission(match: str, actor: str, actions: Sequence[Any], given: Given, *, 
     """Return actions with the optional arguments that were given for them."""
     asked = request_of(given.get("request"), actor, list(actions))
     expected, player, received, role = given.get("expected"), given.get("player"), given.get("received"), given.get("role")
-    return Submission(match, actor, actions, at_table, asked, expected, player, received, role, given.get("signing"))
+    signing, signs_with = given.get("signing"), given.get("signs_with")
+    return Submission(match, actor, actions, at_table, asked, expected, player, received, role, signing, signs_with)
 
 
 class Decided(NamedTuple):
@@ -137,7 +144,7 @@ def _decide_in_game(platform: Platform, cached: Cached, before: Position, submis
             raise MustBeLast(place)
         decided.append(step)
     if submission.signing is not None:
-        check_signatures(platform, submission.signing, submission.owner(before), seen.digest, decided)
+        check_signatures(platform, submission, submission.signing, before, seen.digest, decided)
     return decided
 
 
@@ -155,7 +162,7 @@ def _decide_at_table(platform: Platform, cached: Cached, before: Position, submi
         raise NoSuchPlayer(player=offered_to[0])
     if submission.signing is not None:
         seen = before if expected == before.version else recall.state_at(platform, before.match, known)
-        check_signatures(platform, submission.signing, submission.owner(before), seen.digest, [decided])
+        check_signatures(platform, submission, submission.signing, before, seen.digest, [decided])
     return [decided]
 
 
@@ -164,15 +171,18 @@ def _rules_on(submission: Submission) -> bool:
     return submission.role is not None and table_rules.is_for_referees(submission.actions[0])
 
 
-def check_signatures(platform: Platform, signing: Signing, player: str, digest: str, decided: list[Decided]) -> None:
-    """Check the signatures of decided entries. `player`: who must have the key. `digest`: that of the version that was seen.
+def check_signatures(
+    platform: Platform, submission: Submission, signing: Signing, before: Position, digest: str, decided: list[Decided]
+) -> None:
+    """Check the signatures of decided entries. `digest`: that of the version that was seen.
 
     Raises SigningKeyUnknown, HistoryDiffers, SignatureInvalid, StoreUnavailable.
     """
     if signing.digest not in (None, digest):
         raise HistoryDiffers(version=signing.seen, digest=digest)
-    found = signing_keys.find(platform, player, signing.key)
-    if found is None or found.revoked is not None:
+    player = submission.owner(before)
+    signs_with = submission.signs_with or partial(signing_keys.is_valid, platform)
+    if not signs_with(player, signing.key):
         raise SigningKeyUnknown(player=player)
     for place, step in enumerate(decided):
         if not verified(step.entry, digest, made_by):

@@ -74,6 +74,12 @@ def find(platform: Platform, player: str, key: str) -> SigningKey | None:
     return None if stored is None else _signing_key(stored)
 
 
+def is_valid(platform: Platform, player: str, key: str) -> bool:
+    """Return True if a player has a signing key that is not revoked. It takes one round trip. Raises StoreUnavailable."""
+    found = find(platform, player, key)
+    return found is not None and found.revoked is None
+
+
 def listed(platform: Platform, player: str) -> list[SigningKey]:
     """Return the signing keys of a player, even of a deleted one, by when they were registered. Raises NoSuchPlayer, StoreUnavailable."""
     found = [_signing_key(stored) for stored in platform.store.signing_keys.of(player)] if patterns.matches(patterns.PLAYER, player) else []

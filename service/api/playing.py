@@ -169,7 +169,7 @@ def act(service: Service, call: Call, match: str) -> Response | Reply:
 def carry_out(service: Service, call: Call, match: str) -> Done:
     """Carry out the actions in the body. Raise Problem, and the errors of `play.play` and `play.act_at_table` except Refused."""
     actions, player = actions_in(call.body), call.caller.player()
-    given = _given(call, len(actions))
+    given: Given = {**_given(call, len(actions)), "signs_with": service.directory.signs_with}
     listed = isinstance(call.body, list)
     if listed and any(map(is_table_action, actions)):
         raise BadList(reason=ALONE)

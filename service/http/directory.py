@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cachetools import TTLCache
 
-from events import accounts
+from events import accounts, signing_keys
 from events.accounts import Account
 from events.platform import Platform
 from events.store.heads import Lost
@@ -56,6 +56,7 @@ class Directory:
         self._seconds = seconds
         self._accounts: TTLCache[str, Remembered] = TTLCache(REMEMBERED, seconds)
         self._names: TTLCache[str, tuple[str | None, int]] = TTLCache(REMEMBERED, seconds)
+        self._signing: TTLCache[str, frozenset[str]] = TTLCache(REMEMBERED, seconds)  # valid signing keys by player
         self._wakes: dict[str, set[Wake]] = {}
         self._changes = 0
         self._lock = threading.Lock()
@@ -105,12 +106,28 @@ class Directory:
                     self._names.update(found)
         return Company({id: {"name": known[id][0]} for id in wanted}, sum(known[id][1] for id in wanted))
 
+    def signs_with(self, id: str, key: str) -> bool:
+        """Return True if a player has a signing key that is not revoked. `key`: in base64. Raise StoreUnavailable."""
+        with self._lock:
+            known = self._signing.get(id, frozenset())
+            before = self._changes
+        if key in known:
+            return True
+        valid = signing_keys.is_valid(self._platform, id, key)
+        if valid:
+            with self._lock:
+                self._listen()
+                if self._changes == before:
+                    self._signing[id] = known | {key}
+        return valid
+
     def forget(self, id: str) -> None:
         """Forget a player who has changed. Wake the streams of that player."""
         with self._lock:
             self._changes += 1
             self._accounts.pop(id, None)
             self._names.pop(id, None)
+            self._signing.pop(id, None)
             wakes = list(self._wakes.get(id, ()))
         for wake in wakes:
             wake(0)
@@ -153,13 +170,15 @@ class Directory:
             self._changes += 1
             self._accounts.clear()
             self._names.clear()
+            self._signing.clear()
 
     def _may_end(self) -> bool:
         """Return True if the cache is empty, no stream is open, and nobody has asked lately. The next caller starts a new thread."""
         with self._lock:
             self._accounts.expire()
             self._names.expire()
-            if self._accounts or self._names or self._wakes or time.monotonic() < self._needed + LOOK_SECONDS:
+            self._signing.expire()
+            if self._accounts or self._names or self._signing or self._wakes or time.monotonic() < self._needed + LOOK_SECONDS:
                 return False
             self._thread = None
             return True

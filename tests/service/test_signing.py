@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from events import recall
+from events import recall, signing_keys
 from events.audit import audit
 from events.platform import Platform
 from record.signatures import Signing
+from service.http.directory import Directory
 from service.http.problems import Problem
 from service.http.signing import signing_in
+from tests.conftest import within
 from tests.service.conftest import Caller
 from tests.service.test_bidding import BEGAN, bid, hand, laid
 from tests.signing import Signer, header
@@ -64,6 +66,19 @@ def test_wrong_signatures_are_told_apart_and_change_nothing(platform: Platform, 
     wrong = ada.act(tally, ADD, Warledger_Signature=header(other)).json
     assert wrong["statement"].startswith(f"warledger.org/move/v1\n{tally}\none\n3\n")
     assert anybody.get(f"/v1/matches/{tally}/entries").data == before
+
+
+def test_a_key_is_looked_up_once_and_a_revoked_one_is_heard_of(platform: Platform, ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    is_valid = signing_keys.is_valid
+    monkeypatch.setattr(signing_keys, "is_valid", lambda *given: asked.append(given) or is_valid(*given))
+    directory = Directory(platform, 60.0)
+    assert not directory.signs_with(ada.id, SIGNER.key)
+    SIGNER.register(platform, ada.id)
+    assert [directory.signs_with(ada.id, SIGNER.key) for _ in range(3)] == [True] * 3
+    assert len(asked) == 2, "what is not valid is asked for each time"
+    SIGNER.revoke(platform, ada.id)
+    assert within(10, lambda: not directory.signs_with(ada.id, SIGNER.key))
 
 
 def test_the_version_seen_acts_like_if_match(platform: Platform, ada: Caller, tally: str) -> None:
