@@ -1,6 +1,7 @@
 // What the server has said of a match, held against what it says now: the chain of digests, and receipts. It is written from
 // docs/auditing.md. WebCrypto computes the hashes: browsers have it on pages that came over https, and on localhost.
 
+import { canonical } from "./canonical.js";
 import { BadReceipt, BrokenChain, TwoHistories } from "./problems.js";
 
 const START = "0".repeat(64);
@@ -9,14 +10,6 @@ const OTHER = "what the server says now is not what it has signed before";
 
 /** Whether digests can be computed here. */
 export const canCheck = () => globalThis.crypto?.subtle !== undefined;
-
-/** Return the canonical JSON of a value (RFC 8785). */
-export function canonical(value) {
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
-}
 
 async function hashed(prefix, text) {
   const head = Uint8Array.from(prefix.match(/../g), (byte) => parseInt(byte, 16));

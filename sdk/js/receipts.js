@@ -1,6 +1,7 @@
 // Where receipts are kept, and who has signed them. A store keeps lines of text under names: `lines(name)` returns them, `append(name, line)`
 // adds one. folder.js has a store for Node and Deno. All have the same content as the folders of the Python package.
 
+import { decoded } from "./canonical.js";
 import { readReceipt } from "./evidence.js";
 import { BadReceipt, TwoHistories } from "./problems.js";
 
@@ -121,15 +122,6 @@ export class Receipts {
 }
 
 const SPKI = [48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0]; // what stands before the bytes of an Ed25519 key in its DER form
-
-/** Return the bytes of a text in base64; none if it is none. */
-function decoded(text) {
-  try {
-    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  } catch {
-    return new Uint8Array();
-  }
-}
 
 /** Return what there is to verify for each line of a note that names one of the keys. */
 function signatures(note, vkeys) {
