@@ -51,6 +51,14 @@ def _routes_are_compiled_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _receipts_are_kept_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let clients of tests keep receipts and keys in a folder of their own, and not in the home of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARLEDGER_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _services_are_forks() -> Iterator[None]:
     """Let the services of tests be forks of one process that has imported everything."""
 

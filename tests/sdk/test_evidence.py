@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
-import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from examples import check_chain
-from sdk.python.warledger_client import BadReceipt, BrokenChain, Client, Evidence, Receipt, Receipts, TwoHistories
+from sdk.python.warledger_client import BadReceipt, BrokenChain, Client, Evidence, Key, Receipt, Receipts, TwoHistories
 from sdk.python.warledger_client.evidence import digest_of
 from tests.sdk.hostile import Fault, Hostile
 from tools import private
@@ -97,42 +98,71 @@ def test_a_bot_stops_where_an_entry_was_changed_on_the_way(place: private.Place,
     assert match.evidence.version < match.standing()["version"]
 
 
+FORGER = Key(bytes(32))  # a key of the server in the hands of whoever forges
+
+
+def vkey_of(key: Key, name: str = "forger") -> str:
+    public = b"\x01" + base64.b64decode(key.public)
+    return f"{name}+{sha256(name.encode() + bytes([10]) + public).hexdigest()[:8]}+{base64.b64encode(public).decode()}"
+
+
+def note_of(text: str, key: Key = FORGER) -> str:
+    """Return a text as a note that a key has signed."""
+    name, mark, _ = vkey_of(key).split("+", 2)
+    signature = base64.b64encode(bytes.fromhex(mark) + base64.b64decode(key.sign(text.encode()))).decode()
+    return f"{text}\n— {name} {signature}\n"
+
+
 def changed(note: str, digest: str) -> str:
     """Return a receipt of the same version with another digest; the signature stays."""
     return note.replace(Receipt.of(note).digest, digest)
 
 
-def test_two_receipts_of_one_version_are_an_alarm_with_both_and_stay_one(
-    place: private.Place, played: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without PyNaCl, so that the forged one counts as signed."""
-    monkeypatch.setitem(sys.modules, "nacl.exceptions", None)
+def forged_note(note: str, digest: str = "00" * 32) -> str:
+    """Return a receipt of the same version with another digest, signed by the forger."""
+    return note_of(changed(note, digest).partition("\n\n")[0] + "\n")
+
+
+def trusting(folder: Path, url: str) -> Receipts:
+    """Return a folder for which the forger's key is one of the server's."""
+    return Receipts(folder, [*check_chain.keys_of(url), vkey_of(FORGER)])
+
+
+def test_two_receipts_of_one_version_are_an_alarm_with_both_and_stay_one(place: private.Place, played: Any, tmp_path: Path) -> None:
     key, id, _ = played
     note = Client(place.url, key, receipts=tmp_path).match(id).receipt(7)
-    other = changed(note, "00" * 32)
-    later = Client(place.url, key, receipts=tmp_path).match(id)
+    other = forged_note(note)
+    later = Client(place.url, key, receipts=trusting(tmp_path, place.url)).match(id)
     with pytest.raises(TwoHistories) as alarm:
         later.keep(other)
     assert (alarm.value.kept, alarm.value.received, alarm.value.version) == (note, other, 7)
     assert [json.loads(line) for line in (tmp_path / f"{id}.jsonl").read_text().splitlines()] == [note, other]
+    assert alarm.value.file is not None
+    assert str(alarm.value.file) in str(alarm.value)
+    saved = json.loads(alarm.value.file.read_text())
+    assert (saved["alarm"], saved["kept"], saved["received"]) == ("TwoHistories", note, other)
+    assert set(check_chain.keys_of(place.url)) < set(saved["server_keys"])
     with pytest.raises(TwoHistories):
         Client(place.url, key, receipts=tmp_path).match(id)
 
 
-def test_a_receipt_that_was_kept_is_held_against_the_entries(
-    place: private.Place, played: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_receipt_that_was_kept_is_held_against_the_entries_and_the_alarm_has_what_is_signed_now(
+    place: private.Place, played: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(sys.modules, "nacl.exceptions", None)
     key, id, entries = played
-    note = Client(place.url, key).match(id).client.get(f"/v1/matches/{id}/receipts/7")["receipt"]
-    Client(place.url, key, receipts=tmp_path).match(id).keep(changed(note, "00" * 32))
+    note = Client(place.url, key).match(id).receipt(7)
+    other = forged_note(note)
+    Client(place.url, key, receipts=trusting(tmp_path, place.url)).match(id).keep(other)
     with pytest.raises(TwoHistories) as alarm:
         list(Client(place.url, key, receipts=tmp_path).match(id).stream())
     assert (alarm.value.version, alarm.value.received) == (7, entries[6]["digest"])
-    match = Client(place.url, key).match(id)
+    assert alarm.value.file is not None
+    saved = json.loads(alarm.value.file.read_text())
+    assert (saved["kept_receipt"], Receipt.of(saved["receipt_now"])) == (other, Receipt.of(note))
+    match = Client(place.url, key, receipts=False).match(id)
     list(match.stream())
     with pytest.raises(TwoHistories):  # and the other way round: the entries came first
-        match.keep(changed(note, "00" * 32))
+        match.keep(other)
 
 
 def test_the_signature_of_each_receipt_is_checked(place: private.Place, played: Any, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def canned(answer: Answer, **settings: Any) -> Client:
     """Return a client that is answered by a function."""
-    return Client("http://there/", "secret", http={"transport": httpx.MockTransport(answer)}, **settings)
+    return Client("http://there/", "secret", receipts=False, http={"transport": httpx.MockTransport(answer)}, **settings)
 
 
 def echo(request: httpx.Request) -> httpx.Response:

@@ -5,7 +5,7 @@ requests and answers, for type checkers.
 """
 
 from .asynchronous import AsyncClient, AsyncMatch, AsyncTurn
-from .evidence import Evidence, Receipt, Receipts
+from .evidence import Evidence, Receipt
 from .problems import (
     Alarm,
     BadReceipt,
@@ -20,15 +20,18 @@ from .problems import (
     Refused,
     Stale,
     TwoHistories,
+    TwoLogs,
     Unauthorized,
     Unavailable,
     Unreachable,
 )
 from .reading import News, in_the_game
+from .receipts import Receipts
+from .signing import Key
 from .synchronous import Client, Match, Turn
 
 __all__ = [
-    "Alarm", "AsyncClient", "AsyncMatch", "AsyncTurn", "BadReceipt", "BrokenChain", "Client", "Conflict", "Error", "Evidence", "Forbidden",
-    "Limited", "Malformed", "Match", "News", "NotFound", "Problem", "Receipt", "Receipts", "Refused", "Stale", "Turn", "TwoHistories",
-    "Unauthorized", "Unavailable", "Unreachable", "in_the_game",
+    "Alarm", "AsyncClient", "AsyncMatch", "AsyncTurn", "BadReceipt", "BrokenChain", "Client", "Conflict", "Error", "Evidence",
+    "Forbidden", "Key", "Limited", "Malformed", "Match", "News", "NotFound", "Problem", "Receipt", "Receipts", "Refused", "Stale",
+    "Turn", "TwoHistories", "TwoLogs", "Unauthorized", "Unavailable", "Unreachable", "in_the_game",
 ]  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+OTHER = "what the server says now is not what it has signed before"
 PROBLEM_TEXT = 200  # characters that are kept of an error page
 
 
@@ -98,12 +100,14 @@ class Unavailable(Problem):
 
 
 class Alarm(Error):
-    """The server has contradicted itself about a match. Keep what the exception has: it is evidence."""
+    """The server has contradicted itself. What the exception has is evidence: where receipts are kept, it is saved in `file`."""
 
     def __init__(self, match: str, version: int, sentence: str) -> None:
-        super().__init__(f"match {match}, version {version}: {sentence}")
+        super().__init__(f"match {match}, version {version}: {sentence}" if match else sentence)
         self.match = match
         self.version = version
+        self.sentence = sentence
+        self.file: Path | None = None
 
 
 class BrokenChain(Alarm):
@@ -116,13 +120,13 @@ class BrokenChain(Alarm):
 
 
 class TwoHistories(Alarm):
-    """The server has signed one version of a match and now says another. `kept` is the older receipt.
+    """The server has said one thing about a version of a match and now says another.
 
-    `received` is the receipt that differs from it, or, where an entry differs, the digest of that entry.
+    `kept` is the older receipt, `received` the one that differs from it. Where there is no receipt it is the digest of the entry.
     """
 
-    def __init__(self, match: str, version: int, kept: str, received: str) -> None:
-        super().__init__(match, version, "what the server says now is not what it has signed before")
+    def __init__(self, match: str, version: int, kept: str, received: str, sentence: str = OTHER) -> None:
+        super().__init__(match, version, sentence)
         self.kept = kept
         self.received = received
 
@@ -133,6 +137,19 @@ class BadReceipt(Alarm):
     def __init__(self, match: str, version: int, receipt: str, sentence: str) -> None:
         super().__init__(match, version, sentence)
         self.receipt = receipt
+
+
+class TwoLogs(Alarm):
+    """The server's log of all matches does not continue the log that it was.
+
+    `kept` is the older checkpoint, `received` the other one, `hashes` the proof of consistency that should lead from one to the other.
+    """
+
+    def __init__(self, kept: str, received: str, hashes: Sequence[str], sentence: str) -> None:
+        super().__init__("", 0, f"the server's log of all matches: {sentence}")
+        self.kept = kept
+        self.received = received
+        self.hashes = list(hashes)
 
 
 CLASSES: Mapping[int, type[Problem]] = {

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
 from httpx_sse import EventSource, ServerSentEvent, SSEError
 
-from .evidence import Evidence, Receipts
+from .evidence import Evidence
+from .log import Checkpoint, continues
 from .patience import Patience
-from .problems import Conflict, Stale, Unreachable, parsed, problem_of
+from .problems import Alarm, BadReceipt, Conflict, NotFound, Problem, Stale, TwoHistories, TwoLogs, Unreachable, parsed, problem_of
 from .reading import News, acted, has_ended, in_the_game
+from .receipts import Receipts
+from .signing import BY_PLAYER, HEADER, UNSIGNED, Key, Move, recorded, registration_text
 
 if TYPE_CHECKING:
     from . import types
@@ -25,7 +29,10 @@ JSON, TEXT, SVG, NDJSON, EVENTS = "application/json", "text/plain", "image/svg+x
 PAGE = 500  # entries to ask for at once
 WAIT = 25  # seconds that the server may hold a request until there is news; it may end the wait earlier
 SOON = 1  # the same, after an action was refused though the match has not moved on
+TRIES = 10  # how often an action is signed anew because the match has moved on, where the caller names no version
 SILENCE = 45.0  # seconds without a byte after which a stream is taken as cut; the server sends a comment every 15
+
+log = logging.getLogger("warledger_client")
 
 
 class Client:
@@ -34,8 +41,10 @@ class Client:
     `url`: such as `http://127.0.0.1:8000`. `key`: the key of a player; blanks and line ends around it are left out. `register` makes a
     player. `patience`: for how many seconds a request is sent again while the server is away, busy (503) or limits the player (429); it
     waits as long as `Retry-After` says. Whatever creates something is sent with the same `Idempotency-Key`, so it is carried out once.
-    `timeout`: seconds to wait for an answer. `receipts`: a folder in which to keep the receipts of all matches. `http`: settings of httpx,
-    such as `{"verify": False}`.
+    `timeout`: seconds to wait for an answer. `http`: settings of httpx, such as `{"verify": False}`.
+
+    `receipts`: the folder in which to keep what the server signs, and the key with which moves are signed; default: one for each server in
+    `~/.warledger`. False: nothing is kept or signed. `sign`: whether to sign moves.
     """
 
     def __init__(
@@ -45,13 +54,17 @@ class Client:
         *,
         patience: float = 120.0,
         timeout: float = 60.0,
-        receipts: str | Path | Receipts | None = None,
+        receipts: str | Path | Receipts | Literal[False] | None = None,
+        sign: bool = True,
         http: Mapping[str, Any] | None = None,
     ) -> None:
         self.url = url.rstrip("/")
         self.key = key if key is None else key.strip()
         self.patience = patience
-        self.receipts = Receipts(receipts) if isinstance(receipts, str | Path) else receipts
+        self.sign = sign
+        self._given = Receipts(receipts) if isinstance(receipts, str | Path) else receipts
+        self._signing: tuple[str | None, str, Key | None] = (None, "", None)  # an API key, its player, and the key that signs for it
+        self._told: set[str] = set()
         self._http = httpx.Client(timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)), **(http or {}))
 
     def __enter__(self) -> Client:
@@ -63,6 +76,126 @@ class Client:
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
+
+    # What is kept
+
+    @property
+    def receipts(self) -> Receipts | None:
+        """The folder of receipts. None if nothing is kept."""
+        if self._given is None:
+            try:
+                self._given = Receipts.usual(self.url)
+            except OSError as reason:
+                self._given = False
+                self._tell(f"No receipts are kept, and no moves are signed: {reason}. Name a folder with `receipts`.")
+        return self._given or None
+
+    def signing_key(self) -> Key | None:
+        """Return the key with which moves are signed; None if they are not. It is made, kept and registered when it is needed first."""
+        return (self.signer())[1]
+
+    def signer(self) -> tuple[str, Key | None]:
+        """Return the id of the player, and the key with which moves are signed, or None."""
+        receipts = self.receipts
+        if self.key is None or not self.sign or receipts is None:
+            return "", None
+        if self._signing[0] != self.key:
+            player = (self.me())["id"]
+            try:
+                key = self._registered(player, receipts)
+            except Problem as problem:
+                key = None
+                self._tell(f"Moves are not signed: {problem.detail}")
+            self._signing = (self.key, player, key)
+        return self._signing[1:]
+
+    def _registered(self, player: str, receipts: Receipts) -> Key:
+        """Return the key of the player, which the server has registered. Raises Problem."""
+        listed = self._signing_keys()
+        revoked = [one["key"] for one in listed if one["revoked"] is not None]
+        while True:
+            key = receipts.signing_key(player, revoked)
+            if not any(one["key"] == key.public for one in listed):
+                proof = key.sign(registration_text(player, key.public))
+                try:
+                    self.post("/v1/players/me/signing-keys", {"key": key.public, "name": "warledger-client", "signature": proof})
+                except Problem as problem:
+                    if problem.code != "signing_key_revoked" or key.public in revoked:
+                        raise
+                    revoked.append(key.public)  # so long ago that the list has forgotten it
+                    continue
+            self._hold_keys(listed, key)
+            return key
+
+    def _signing_keys(self) -> list[types.SigningKey]:
+        found: types.SigningKeyList = self.get("/v1/players/me/signing-keys")
+        return found["keys"]
+
+    def _hold_keys(self, listed: Sequence[types.SigningKey], mine: Key) -> None:
+        """Tell of each key for which the server lists the player as the owner, and which this folder does not have."""
+        for one in listed:
+            if one["revoked"] is None and one["key"] != mine.public:
+                self._tell(f"The server lists a signing key that you did not make here: {one['key']}. If it is not yours, revoke it.")
+
+    def _tell(self, sentence: str) -> None:
+        """Log a warning, once."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            log.warning("%s", sentence)
+
+    def compare(self) -> None:
+        """Compare the newest checkpoint of the server's log with the one kept, and its list of your signing keys with your own.
+
+        `turns` and `stream` do this when they begin and when the match is over. Raises an Alarm.
+        """
+        if self.receipts is None:
+            return
+        key = self.signing_key()
+        if key is not None:
+            self._hold_keys(self._signing_keys(), key)
+        try:
+            note = (self.fetch("/log/checkpoint", TEXT)).decode()
+        except NotFound:  # it has none yet
+            return
+        self._hold_log(note, self.receipts)
+
+    def _hold_log(self, note: str, receipts: Receipts) -> None:
+        """Compare a checkpoint with the one kept, and keep it if it is newer. Raises BadReceipt, TwoLogs."""
+        self._know(note, receipts)
+        try:
+            new, bad = Checkpoint.of(note), not receipts.is_signed(note)
+        except ValueError:
+            bad = True
+        if bad:
+            raise self._saved(BadReceipt("", 0, note, "no key of the server that is trusted has signed the checkpoint of its log"))
+        kept = receipts.checkpoint(new.origin)
+        if kept is None:
+            receipts.keep_checkpoint(note)
+            return
+        old = Checkpoint.of(kept)
+        first, second = sorted((old, new), key=lambda one: one.size)
+        hashes: list[str] = []
+        if 0 < first.size < second.size:
+            try:
+                hashes = (self.get("/log/consistency", **{"from": first.size, "to": second.size}))["hashes"]
+            except NotFound:
+                raise self._saved(TwoLogs(kept, note, [], f"it had {old.size} leaves and now has {new.size}")) from None
+        if not continues(first, second, hashes):
+            raise self._saved(TwoLogs(kept, note, hashes, "it does not continue what it has signed before"))
+        if new.size > old.size:
+            receipts.keep_checkpoint(note)
+
+    def _know(self, note: str, receipts: Receipts) -> None:
+        """Note the keys that the server publishes if none is known that a note names."""
+        if not receipts.knows(note):
+            published: types.ServerKeys = self.get("/.well-known/warledger-keys")
+            receipts.note(key["vkey"] for key in published["keys"])
+
+    def _saved(self, alarm: Alarm, **more: Any) -> Alarm:
+        """Save an alarm, if there is a folder, and return it."""
+        if self.receipts is not None:
+            self.receipts.save(alarm, **more)
+        return alarm
 
     # Players and games
 
@@ -256,6 +389,7 @@ class Match:
         self.path = f"/v1/matches/{id}"
         self.evidence = Evidence(id, client.receipts)
         self.last: types.Match | None = None
+        self._signed: Move | None = None  # what was signed last
 
     @property
     def outcome(self) -> types.Outcome | None:
@@ -316,12 +450,14 @@ class Match:
 
         `check`: whether to check the chain. The entries before `after` are then read and checked, too.
         """
+        self.client.compare()
         if check:
             self._check_up_to(after, viewer)
         path = f"{self.path}/stream"
         query = {"after": after, **_given(viewer=viewer), **({"proof": "true"} if check else {})}
         for event in self.client.events(path, query):
             if event.event == "over":
+                self.client.compare()
                 return
             if event.event != "entry":
                 continue
@@ -329,7 +465,7 @@ class Match:
             if entry["version"] > after:  # else it comes again
                 after = entry["version"]
                 if check:
-                    self.evidence.entry(entry)
+                    self._check(entry)
                 yield entry
 
     def wait(self, version: int, *, check: bool = True) -> types.Match:
@@ -345,11 +481,13 @@ class Match:
 
     def keep(self, note: str) -> None:
         """Keep a receipt, and compare it with what the server has said before. Raises an Alarm."""
-        receipts = self.client.receipts
-        if receipts is not None and not receipts.knows(note):
-            published: types.ServerKeys = self.client.get("/.well-known/warledger-keys")
-            receipts.note(key["vkey"] for key in published["keys"])
-        self.evidence.receipt(note)
+        if self.client.receipts is not None:
+            self.client._know(note, self.client.receipts)
+        try:
+            self.evidence.receipt(note)
+        except Alarm as alarm:
+            self.client._saved(alarm)
+            raise
 
     def dossier(self, viewer: str | None = None) -> bytes:
         """Return the signed file with all that you may know of the match, for `warledger verify` and `warledger.match`."""
@@ -365,15 +503,70 @@ class Match:
         seat: str | None = None,
         request: str | None = None,
     ) -> types.Played:
-        """Carry out an action, or a list of them. Return what followed, and your next choices.
+        """Carry out an action, or a list of them, signed. Return what followed, and your next choices.
 
         `version`: act only at this version, else raise Stale. `request`: an id of your own, with which you may repeat the call later.
         """
+        deeds = acted(action)
+        body = [recorded(deed) for deed in deeds] if isinstance(deeds, list) else recorded(deeds)
         headers = {"Idempotency-Key": request or str(uuid4())} | ({} if version is None else {"If-Match": f'"{version}"'})
-        answer = self.client.request("POST", f"{self.path}/actions", query=_given(seat=seat), body=acted(action), headers=headers)
+        for tries in range(TRIES):
+            seat, signature = self._signature(body if isinstance(body, list) else [body], version, seat)
+            given = {**headers, **signature}
+            try:
+                answer = self.client.request("POST", f"{self.path}/actions", query=_given(seat=seat), body=body, headers=given)
+            except Stale:
+                if version is None and signature and tries + 1 < TRIES:
+                    continue  # the caller acts at any version, and a signature is good for one
+                raise
+            except Conflict as conflict:
+                raise (self._differs(conflict) if conflict.code == "history_differs" else conflict) from None
+            break
         played: types.Played = parsed(answer.content)
         self.keep(played["receipt"])
         return played
+
+    def _signature(self, actions: Sequence[Mapping[str, Any]], version: int | None, seat: str | None) -> tuple[str | None, dict[str, str]]:
+        """Return the seat that acts, and the header with the signatures over actions, or none."""
+        player, key = self.client.signer()
+        kind = actions[0].get("type") if actions else None
+        if key is None or kind in UNSIGNED:
+            return seat, {}
+        if kind not in BY_PLAYER and seat is None:
+            seat = (self.choices())["seat"]
+        actor = player if kind in BY_PLAYER else seat
+        if version is None or version > self.evidence.version:
+            self._check_up_to(version, None)
+        seen = self.evidence.version if version is None else version
+        if actor is None or not 1 <= seen <= self.evidence.version:
+            return seat, {}
+        self._signed = Move(self.id, actor, seen, self.evidence.digest_at(seen))
+        return seat, {HEADER: key.signed(self._signed, actions)}
+
+    def _differs(self, conflict: Conflict) -> Alarm:
+        """Return the alarm for a server that says that a version which it has shown is another one."""
+        assert self._signed is not None
+        seen, digest = self._signed.seen, self._signed.digest
+        kept = self.evidence.receipt_at(seen) or digest
+        alarm = TwoHistories(self.id, seen, kept, self._signed_now(seen), f"the server has shown another one before. {conflict.detail}")
+        return self.client._saved(alarm, shown=digest)
+
+    def _signed_now(self, version: int) -> str:
+        """Return the receipt of a version as the server signs it now, without a look at it; nothing if it gives none."""
+        try:
+            return str((self.client.get(f"{self.path}/receipts/{version}"))["receipt"])
+        except (Problem, Unreachable, KeyError, TypeError):
+            return ""
+
+    def _check(self, entry: Mapping[str, Any]) -> None:
+        """Check the next entry. Raises an Alarm, and saves it with what the server signs now and with the receipts that were kept."""
+        try:
+            self.evidence.entry(entry)
+        except Alarm as alarm:
+            version = alarm.version
+            kept = {"kept_receipt": self.evidence.receipt_at(version), "receipt_now": self._signed_now(version)}
+            self.client._saved(alarm, **kept)
+            raise
 
     def plan(
         self, action: Mapping[str, object] | Sequence[Mapping[str, object]], *, version: int | None = None, seat: str | None = None
@@ -401,6 +594,7 @@ class Match:
         else was quicker to change. After any other conflict it comes a second later at the latest.
         `check`: whether to check the chain of all entries.
         """
+        self.client.compare()
         while True:
             found = self.choices(seat)
             version, mine = found["version"], found["seat"]
@@ -442,7 +636,7 @@ class Match:
         while True:
             page = self._page(self.evidence.version if check else version, None, check, wait)
             for entry in page["entries"] if check else ():
-                self.evidence.entry(entry)
+                self._check(entry)
             over = any(has_ended(entry) for entry in page["entries"]) or not page["entries"]
             if over and (self.standing())["status"] in ("over", "closed"):
                 return False
@@ -456,14 +650,16 @@ class Match:
             self._check_up_to(self.last["version"], None)
         if self.client.receipts is not None:
             self.receipt(self.last["version"])
+            self.client.compare()
 
-    def _check_up_to(self, version: int, viewer: str | None) -> None:
-        while self.evidence.version < version:
+    def _check_up_to(self, version: int | None, viewer: str | None) -> None:
+        """Check the chain up to a version; None: the newest one."""
+        while version is None or self.evidence.version < version:
             page = self._page(self.evidence.version, viewer, proof=True, wait=0)
-            if not page["entries"]:
-                return
             for entry in page["entries"]:
-                self.evidence.entry(entry)
+                self._check(entry)
+            if len(page["entries"]) < PAGE:
+                return
 
     def _page(self, after: int, viewer: str | None, proof: bool, wait: int) -> types.Entries:
         query = {
@@ -499,7 +695,7 @@ class Turn:
         Return None if it has moved on, or if the action is not possible any more: `refused` says why.
         """
         try:
-            self.played = self.match.act(action, version=self.version, seat=self._asked)
+            self.played = self.match.act(action, version=self.version, seat=self._asked or self.seat)
         except (Stale, Conflict) as problem:
             self.played, self.refused = None, problem
         return self.played
