@@ -1,9 +1,11 @@
 // Calls to one server. warledger.d.ts says what each method takes and returns.
 
+import { canCheck, continues, readCheckpoint } from "./evidence.js";
 import { Match } from "./matches.js";
 import { Patience, sleep } from "./patience.js";
-import { Problem, Unreachable, problemOf } from "./problems.js";
-import { Receipts } from "./receipts.js";
+import { BadReceipt, NotFound, Problem, TwoLogs, Unreachable, problemOf } from "./problems.js";
+import { Receipts, Usual } from "./receipts.js";
+import { registrationText, signText } from "./signing.js";
 import { eventsOf } from "./streams.js";
 
 const AGAIN = 1; // seconds until a stream that the server has ended is asked for again
@@ -18,14 +20,112 @@ function queryOf(values = {}) {
 /** Return an id for a request. `crypto.randomUUID` is missing on plain http beyond localhost. */
 const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+const LISTED = "/v1/players/me/signing-keys";
+
 export class Client {
-  constructor(url, { key = null, patience = 120, timeout = 60, receipts = null, fetch = globalThis.fetch } = {}) {
+  #signer = null; // {api, signer}: an API key, and a promise of who signs with it
+  #told = new Set();
+
+  constructor(url, { key = null, patience = 120, timeout = 60, receipts, sign = true, tell = console.warn, fetch = globalThis.fetch } = {}) {
     this.url = String(url).replace(/\/+$/, "");
     this.key = key;
     this.patience = patience;
     this.timeout = timeout;
-    this.receipts = receipts === null || receipts instanceof Receipts ? receipts : new Receipts(receipts);
+    this.sign = sign;
+    this.tell = tell;
+    const store = receipts === undefined ? new Usual(this.url, tell) : receipts;
+    this.receipts = store === null || store instanceof Receipts ? store : new Receipts(store);
     this.fetcher = (...given) => fetch(...given);
+  }
+
+  // What is kept
+
+  /** Return who signs moves, {player, key}; null if they are not signed. The key is made, kept and registered when it is needed first. */
+  signer() {
+    if (this.key === null || !this.sign || this.receipts === null) return Promise.resolve(null);
+    if (this.#signer?.api !== this.key) this.#signer = { api: this.key, signer: this.#registered().catch((reason) => this.#unsigned(reason)) };
+    return this.#signer.signer;
+  }
+
+  async #registered() {
+    const { id: player } = await this.me();
+    const { keys } = await this.get(LISTED);
+    const revoked = keys.filter((one) => one.revoked !== null).map((one) => one.key);
+    for (;;) {
+      const key = await this.receipts.signingKey(player, revoked);
+      if (key === null) return null;
+      try {
+        if (!keys.some((one) => one.key === key.publicKey)) await this.#register(player, key);
+        return { player, key };
+      } catch (reason) {
+        if (reason.code !== "signing_key_revoked" || revoked.includes(key.publicKey)) throw reason;
+        revoked.push(key.publicKey); // so long ago that the list has forgotten it
+      }
+    }
+  }
+
+  #unsigned(reason) {
+    if (!(reason instanceof Problem)) {
+      this.#signer = null; // the next one may be luckier
+      throw reason;
+    }
+    this.#say(`Moves are not signed: ${reason.detail}`);
+    return null;
+  }
+
+  async #register(player, key) {
+    const signature = await signText(key, registrationText(player, key.publicKey));
+    await this.post(LISTED, { key: key.publicKey, name: "warledger-client", signature });
+  }
+
+  #say(sentence) {
+    if (!this.#told.has(sentence)) this.tell(sentence);
+    this.#told.add(sentence);
+  }
+
+  async compare() {
+    if (this.receipts === null || !canCheck()) return;
+    const signer = await this.signer();
+    for (const { key, revoked } of signer === null ? [] : (await this.get(LISTED)).keys) {
+      if (revoked !== null || key === signer.key.publicKey) continue;
+      this.#say(`The server lists a signing key that you did not make here: ${key}. If it is not yours, revoke it.`);
+    }
+    const note = await this.text("/log/checkpoint", "text/plain").catch(unlessMissing);
+    if (note !== null) await this.#holdLog(note);
+  }
+
+  /** Compare a checkpoint with the one kept, and keep it if it is newer. Throw BadReceipt, TwoLogs. */
+  async #holdLog(note) {
+    const { receipts } = this;
+    const saved = async (Kind, sentence, found) => {
+      const alarm = new Kind("", 0, `the server's log of all matches: ${sentence}`, found);
+      await receipts.save(alarm);
+      return alarm;
+    };
+    await this.know(note);
+    const now = readCheckpoint(note);
+    if (now === null || !(await receipts.isSigned(note))) throw await saved(BadReceipt, "no key of the server that is trusted has signed it", { receipt: note });
+    const kept = await receipts.checkpoint(now.origin);
+    if (kept === undefined) return receipts.keepCheckpoint(note);
+    const old = readCheckpoint(kept);
+    const [first, second] = old.size <= now.size ? [old, now] : [now, old];
+    let hashes = [];
+    if (first.size > 0 && first.size < second.size) {
+      const proof = await this.get("/log/consistency", { from: first.size, to: second.size }).catch(unlessMissing);
+      if (proof === null) throw await saved(TwoLogs, `it had ${old.size} leaves and now has ${now.size}`, { kept, received: note, hashes });
+      ({ hashes } = proof);
+    }
+    if (!(await continues(first, second, hashes))) {
+      throw await saved(TwoLogs, "it does not continue what it has signed before", { kept, received: note, hashes });
+    }
+    if (now.size > old.size) await receipts.keepCheckpoint(note);
+  }
+
+  /** Note the keys that the server publishes if none is known that a note names. */
+  async know(note) {
+    if (await this.receipts.knows(note)) return;
+    const { keys } = await this.get("/.well-known/warledger-keys");
+    await this.receipts.note(keys.map(({ vkey }) => vkey));
   }
 
   // Players and games
@@ -180,6 +280,11 @@ export class Client {
     await sleep(pause, signal);
   }
 }
+
+const unlessMissing = (reason) => {
+  if (reason instanceof NotFound) return null;
+  throw reason;
+};
 
 /** Read a response to its end: an answer that is cut counts as none. */
 const whole = async (response) => (response.status === 204 ? response : new Response(await response.arrayBuffer(), response));

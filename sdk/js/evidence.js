@@ -1,7 +1,8 @@
 // What the server has said of a match, held against what it says now: the chain of digests, and receipts. It is written from
 // docs/auditing.md. WebCrypto computes the hashes: browsers have it on pages that came over https, and on localhost.
 
-import { canonical } from "./canonical.js";
+import { base64, canonical, decoded } from "./canonical.js";
+import { isSigned } from "./signing.js";
 import { BadReceipt, BrokenChain, TwoHistories } from "./problems.js";
 
 const START = "0".repeat(64);
@@ -35,6 +36,36 @@ export async function digestOf(previous, match, entry) {
   return hashed(previous, canonical(secret === undefined ? digested : { ...digested, secret }));
 }
 
+/** Return what a checkpoint of the server's log says, {origin, size, root}, without a look at its signatures; or null if it is none. */
+export function readCheckpoint(note) {
+  const [origin, size, root] = note.split("\n\n", 1)[0].split("\n");
+  return root !== undefined && /^(0|[1-9]\d*)$/.test(size) ? { origin, size: Number(size), root } : null;
+}
+
+/** Return whether hashes in base64 prove that the first log is the beginning of the second one (RFC 9162, 2.1.4.2). */
+export async function continues(first, second, hashes) {
+  if (first.size === second.size) return first.root === second.root;
+  if (first.size === 0) return true;
+  const [start, ...path] = Number.isInteger(Math.log2(first.size)) ? [first.root, ...hashes] : hashes;
+  let [number, last] = [first.size - 1, second.size - 1];
+  const up = () => ([number, last] = [Math.floor(number / 2), Math.floor(last / 2)]);
+  while (number % 2) up();
+  let [old, now] = [start, start];
+  for (const each of path) {
+    if (last === 0) return false;
+    if (number % 2 || number === last) {
+      [old, now] = [await node(each, old), await node(each, now)];
+      while (number % 2 === 0 && number) up();
+    } else now = await node(now, each);
+    up();
+  }
+  return last === 0 && old === first.root && now === second.root;
+}
+
+async function node(left, right) {
+  return base64(await crypto.subtle.digest("SHA-256", new Uint8Array([1, ...decoded(left), ...decoded(right)])));
+}
+
 /** Return what a receipt says, {match, version, digest, at}, without a look at its signature; or null if it is none. */
 export function readReceipt(note) {
   const [first, match, version, digest, at] = note.split("\n\n", 1)[0].split("\n");
@@ -61,7 +92,21 @@ export class Evidence {
     return this.checked.at(-1)?.digest ?? START;
   }
 
-  /** Check the next entry, or one that comes again. It has its proof. Throw BrokenChain or TwoHistories. */
+  /** Return the digest of a version that was checked, or undefined. */
+  digestAt(version) {
+    return this.checked[version - 1]?.digest;
+  }
+
+  /** Return the receipt that was kept of a version, or undefined. */
+  async receiptAt(version) {
+    return (await this.#kept()).get(version);
+  }
+
+  /**
+   * Check the next entry, or one that comes again. It has its proof. Throw BrokenChain or TwoHistories.
+   *
+   * A signature of its actor is checked, too. Its actor was shown the same history, or the signature is not right here.
+   */
   entry(entry) {
     return this.#next(async () => {
       const { digest, at, version } = entry;
@@ -70,6 +115,9 @@ export class Evidence {
       const expected = await digestOf(this.checked[version - 2]?.digest ?? START, this.match, entry).catch(() => null);
       if (expected === null) throw broken("the proof does not fit the entry");
       if (expected !== digest) throw broken("the digest does not follow from the entry before and what is shown of this one", expected);
+      if (entry.signed !== undefined && !(await this.#isSigned(entry))) {
+        throw broken(`${entry.actor} has not signed this after the history shown here`, expected);
+      }
       if (version <= this.version) {
         if (!same(this.checked[version - 1], { digest, at })) throw broken("the entry was another one before", this.checked[version - 1].digest);
         return;
@@ -94,6 +142,12 @@ export class Evidence {
       notes.set(receipt.version, note);
       this.#compare(note);
     });
+  }
+
+  /** Return whether the actor of an entry has signed its action, at a version before it and with the digest that this has here. */
+  async #isSigned({ actor, action, version, signed }) {
+    const digest = this.digestAt(signed.seen);
+    return digest !== undefined && signed.seen < version && isSigned({ match: this.match, actor, digest, ...signed }, action, signed);
   }
 
   #next(check) {

@@ -1,20 +1,24 @@
 // One match, as the player of a client sees it. warledger.d.ts says what each method takes and returns.
 
 import { Evidence, canCheck } from "./evidence.js";
-import { Conflict, Stale } from "./problems.js";
+import { Conflict, Stale, TwoHistories, WarledgerError } from "./problems.js";
+import { recorded, signed } from "./signing.js";
 
 const PAGE = 500; // entries to ask for at once
 const WAIT = 25; // seconds that the server may hold a request until there is news; it may end the wait earlier
 const AGAIN = 1; // seconds until a turn comes again whose action was refused, although the match has not moved on
+const TRIES = 10; // how often an action is signed anew because the match has moved on, where the caller names no version
 const ENDED = ["match_ended", "match_closed"];
+const UNSIGNED = ["take_seat", "decline_seat", "leave_seat", "close_match", "rematch"]; // before the start, or in another match
+const BY_PLAYER = ["take_over", "take_dispute", "rule_dispute"]; // their actor is the id of the player, and no seat
 
 /** Return the choices of the game, without those of the table, such as resigning. */
 export const inTheGame = (choices) => choices.filter((choice) => !choice.at_table);
 
-/** Return the action of a choice; an action, or a list of them, as it is. */
+/** Return the action of a choice, an action, or a list of them, in the form that is sent. */
 function acted(given) {
   if (Array.isArray(given)) return given.map(acted);
-  return "type" in given ? given : given.action;
+  return recorded("type" in given ? given : given.action);
 }
 
 const at = (version) => (version === undefined ? {} : { "If-Match": `"${version}"` });
@@ -81,15 +85,16 @@ export class Match {
   }
 
   async *stream({ after = 0, viewer, check = canCheck(), signal } = {}) {
+    await this.client.compare();
     if (check) await this.#checkUpTo(after, viewer);
     const query = { after, viewer, proof: check || undefined };
     for await (const { event, data } of this.client.events(`${this.path}/stream`, { query, signal })) {
-      if (event === "over") return;
+      if (event === "over") return this.client.compare();
       if (event !== "entry") continue;
       const entry = JSON.parse(data);
       if (entry.version <= after) continue; // it comes again
       after = entry.version;
-      if (check) await this.evidence.entry(entry);
+      if (check) await this.#check(entry);
       yield entry;
     }
   }
@@ -109,12 +114,30 @@ export class Match {
 
   /** Keep a receipt, and compare it with what the server has said before. Throw an Alarm. */
   async keep(note) {
-    const { receipts } = this.client;
-    if (receipts !== null && !(await receipts.knows(note))) {
-      const { keys } = await this.client.get("/.well-known/warledger-keys");
-      await receipts.note(keys.map(({ vkey }) => vkey));
+    if (this.client.receipts !== null) await this.client.know(note);
+    await this.evidence.receipt(note).catch((alarm) => this.#alarmed(alarm));
+  }
+
+  /** Check the next entry. Throw an Alarm, and save it with what the server signs now and with the receipt that was kept. */
+  #check(entry) {
+    return this.evidence.entry(entry).catch(async (alarm) => {
+      const { version } = alarm;
+      return this.#alarmed(alarm, { kept_receipt: await this.evidence.receiptAt(version), receipt_now: await this.#signedNow(version) });
+    });
+  }
+
+  async #alarmed(alarm, more) {
+    if (alarm instanceof WarledgerError) await this.client.receipts?.save(alarm, more);
+    throw alarm;
+  }
+
+  /** Return the receipt of a version as the server signs it now, without a look at it; nothing if it gives none. */
+  async #signedNow(version) {
+    try {
+      return (await this.client.get(`${this.path}/receipts/${version}`)).receipt;
+    } catch {
+      return "";
     }
-    await this.evidence.receipt(note);
   }
 
   dossier({ viewer } = {}) {
@@ -124,10 +147,44 @@ export class Match {
   // Playing
 
   async act(action, { version, seat, request } = {}) {
+    const body = acted(action);
     const headers = { ...at(version), ...(request === undefined ? {} : { "Idempotency-Key": request }) };
-    const played = await this.client.post(`${this.path}/actions`, acted(action), { query: { seat }, headers });
-    await this.keep(played.receipt);
-    return played;
+    for (let tries = 1; ; tries++) {
+      const signature = await this.#signature([body].flat(), version, seat);
+      const given = { query: { seat: signature.seat }, headers: { ...headers, ...signature.headers } };
+      try {
+        const played = await this.client.post(`${this.path}/actions`, body, given);
+        await this.keep(played.receipt);
+        return played;
+      } catch (reason) {
+        if (reason.code === "history_differs") await this.#differs(signature.move, reason);
+        // The caller may act at any version, and a signature is good for one.
+        if (!(reason instanceof Stale) || version !== undefined || signature.move === undefined || tries === TRIES) throw reason;
+      }
+    }
+  }
+
+  /** Return {seat, headers, move}: the seat that acts, the header with the signatures over actions, and what was signed, if they are. */
+  async #signature(actions, version, seat) {
+    const signer = await this.client.signer();
+    const kind = actions[0]?.type;
+    if (signer === null || UNSIGNED.includes(kind)) return { seat };
+    const byPlayer = BY_PLAYER.includes(kind);
+    if (!byPlayer) seat ??= (await this.choices()).seat ?? undefined;
+    const actor = byPlayer ? signer.player : seat;
+    if (version === undefined || version > this.evidence.version) await this.#checkUpTo(version ?? Infinity);
+    const seen = version ?? this.evidence.version;
+    const digest = this.evidence.digestAt(seen);
+    if (actor === undefined || digest === undefined) return { seat };
+    const move = { match: this.id, actor, seen, digest };
+    return { seat, move, headers: { "Warledger-Signature": await signed(signer.key, move, actions) } };
+  }
+
+  /** Throw the alarm for a server that says that a version which it has shown is another one. */
+  async #differs({ seen, digest }, { detail }) {
+    const kept = (await this.evidence.receiptAt(seen)) ?? digest;
+    const found = { kept, received: await this.#signedNow(seen), shown: digest };
+    await this.#alarmed(new TwoHistories(this.id, seen, `the server has shown another one before. ${detail}`, found));
   }
 
   plan(action, { version, seat } = {}) {
@@ -142,6 +199,7 @@ export class Match {
   }
 
   async *turns({ seat, check = canCheck(), signal } = {}) {
+    await this.client.compare();
     for (;;) {
       const found = await this.choices({ seat, signal });
       let { version, seat: mine } = found;
@@ -184,7 +242,7 @@ export class Match {
   async #movedOn(version, check, signal, wait) {
     for (;;) {
       const page = await this.#page(check ? this.evidence.version : version, { proof: check || undefined, wait, signal });
-      if (check) for (const entry of page.entries) await this.evidence.entry(entry);
+      if (check) for (const entry of page.entries) await this.#check(entry);
       const over = !page.entries.length || page.entries.some(({ events }) => events.some(({ type }) => ENDED.includes(type)));
       if (over && ["over", "closed"].includes((await this.standing()).status)) return false;
       if (page.version > version || wait === AGAIN) return true;
@@ -194,14 +252,16 @@ export class Match {
   /** Check the rest of the chain, and keep the receipt of the last version. */
   async #finish(check) {
     if (check) await this.#checkUpTo(this.last.version);
-    if (this.client.receipts !== null) await this.receipt(this.last.version);
+    if (this.client.receipts === null) return;
+    await this.receipt(this.last.version);
+    await this.client.compare();
   }
 
   async #checkUpTo(version, viewer) {
     while (this.evidence.version < version) {
       const page = await this.#page(this.evidence.version, { viewer, proof: true });
-      if (!page.entries.length) return;
-      for (const entry of page.entries) await this.evidence.entry(entry);
+      for (const entry of page.entries) await this.#check(entry);
+      if (page.entries.length < PAGE) return;
     }
   }
 
@@ -226,7 +286,7 @@ export class Turn {
   async act(action) {
     try {
       this.refused = null;
-      this.played = await this.match.act(action, { version: this.version, seat: this.#asked });
+      this.played = await this.match.act(action, { version: this.version, seat: this.#asked ?? this.seat ?? undefined });
     } catch (reason) {
       if (!(reason instanceof Stale || reason instanceof Conflict)) throw reason;
       this.played = null;

@@ -73,19 +73,22 @@ export class Limited extends Problem {
 /** 5xx: the server could not answer, for longer than the client's patience. It may have carried the request out. */
 export class Unavailable extends Problem {}
 
-/** The server has contradicted itself about a match. Keep what the error has: it is evidence. */
+/** The server has contradicted itself. What the error has is evidence: where receipts are kept, it is saved under the name `file`. */
 export class Alarm extends WarledgerError {
   constructor(match, version, sentence, evidence) {
-    super(`match ${match}, version ${version}: ${sentence}`);
-    Object.assign(this, { match, version, ...evidence });
+    super(match ? `match ${match}, version ${version}: ${sentence}` : sentence);
+    Object.assign(this, { match, version, sentence, file: null, ...evidence });
   }
 }
 
 /** An entry does not follow from those before it. `entry` is what the server has sent, `expected` the digest that follows, or null. */
 export class BrokenChain extends Alarm {}
 
-/** The server has signed one version of a match and now says another. `kept` is the older receipt, `received` the other, or a digest. */
+/** The server has said one thing about a version and now says another. `kept` is the older receipt, `received` the other, or a digest. */
 export class TwoHistories extends Alarm {}
+
+/** The server's log of all matches does not continue the log that it was: `kept` and `received` are checkpoints, `hashes` the proof. */
+export class TwoLogs extends Alarm {}
 
 /** A receipt is for something else, or no key of the server has signed it. `receipt` is its text. */
 export class BadReceipt extends Alarm {}

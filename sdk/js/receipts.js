@@ -1,11 +1,15 @@
 // Where receipts are kept, and who has signed them. A store keeps lines of text under names: `lines(name)` returns them, `append(name, line)`
-// adds one. folder.js has a store for Node and Deno. All have the same content as the folders of the Python package.
+// adds one. One that can keep secrets also has `signingKey(player, revoked)`: the key with which the player signs, which it makes if there is
+// none, or if it is one of those that are revoked. folder.js has a store for Node and Deno. All have the content of the folders in Python.
 
 import { decoded } from "./canonical.js";
-import { readReceipt } from "./evidence.js";
+import { readCheckpoint, readReceipt } from "./evidence.js";
 import { BadReceipt, TwoHistories } from "./problems.js";
+import { newKey, verifies } from "./signing.js";
 
 const KEYS = "server-keys.txt";
+const LOG = "log.jsonl";
+const FOLDER = "./folder.js"; // which bundlers for browsers must not follow
 
 /** A store that lasts as long as the program. */
 export class Memory {
@@ -36,7 +40,7 @@ export class WebStorage {
   }
 }
 
-/** A store in an IndexedDB of the browser. */
+/** A store in an IndexedDB of the browser. No program can read the signing keys in it. */
 export class Database {
   #opened = null;
 
@@ -53,11 +57,59 @@ export class Database {
     await this.#asked("readwrite", (lines) => lines.add({ name, line }));
   }
 
-  async #asked(mode, ask) {
-    this.#opened ??= answered(indexedDB.open(this.name, 1), ({ result }) =>
-      result.createObjectStore("lines", { autoIncrement: true }).createIndex("name", "name"),
-    );
-    return answered(ask((await this.#opened).transaction("lines", mode).objectStore("lines")));
+  async signingKey(player, revoked = []) {
+    const kept = await this.#asked("readonly", (keys) => keys.get(player), "keys");
+    if (kept !== undefined && !revoked.includes(kept.publicKey)) return kept;
+    const made = await newKey();
+    if (made !== null) await this.#asked("readwrite", (keys) => keys.put(made, player), "keys");
+    return made;
+  }
+
+  async #asked(mode, ask, store = "lines") {
+    this.#opened ??= answered(indexedDB.open(this.name, 1), ({ result }) => {
+      result.createObjectStore("lines", { autoIncrement: true }).createIndex("name", "name");
+      result.createObjectStore("keys");
+    });
+    return answered(ask((await this.#opened).transaction(store, mode).objectStore(store)));
+  }
+}
+
+/** The store for those who name none: a folder under Node and Deno, a database of a browser. Where nothing can be kept it is a Memory. */
+export class Usual {
+  #opened = null;
+
+  constructor(url, tell) {
+    this.url = url;
+    this.tell = tell;
+  }
+
+  async lines(name) {
+    return (await this.#store()).lines(name);
+  }
+
+  async append(name, line) {
+    return (await this.#store()).append(name, line);
+  }
+
+  async signingKey(player, revoked) {
+    return (await this.#store()).signingKey?.(player, revoked) ?? null;
+  }
+
+  async where(name) {
+    return (await this.#store()).where?.(name) ?? name;
+  }
+
+  #store() {
+    this.#opened ??= this.#open().catch((reason) => {
+      this.tell(`No receipts are kept, and no moves are signed: ${reason.message}. Name a store with \`receipts\`.`);
+      return new Memory();
+    });
+    return this.#opened;
+  }
+
+  async #open() {
+    if (globalThis.Deno ?? globalThis.process?.versions?.node) return (await import(FOLDER)).Folder.usual(this.url);
+    return globalThis.indexedDB === undefined ? new Memory() : new Database();
   }
 }
 
@@ -114,14 +166,49 @@ export class Receipts {
   /** Check the signature of a receipt, and append it to those of its match. Throw BadReceipt. */
   async keep(note) {
     const { match, version } = readReceipt(note);
-    const good = await Promise.all(signatures(note, await this.keys()).map(verifies));
     const sentence = "no key of the server that is trusted has signed the receipt";
-    if (!good.includes(true)) throw new BadReceipt(match, version, sentence, { receipt: note });
+    if (!(await this.isSigned(note))) throw new BadReceipt(match, version, sentence, { receipt: note });
     await this.store.append(`${match}.jsonl`, JSON.stringify(note));
+  }
+
+  /** Return whether a key of the server that is trusted has signed a note. */
+  async isSigned(note) {
+    const good = signatures(note, await this.keys()).map(({ key, text, signature }) => verifies(key, text, signature));
+    return (await Promise.all(good)).includes(true);
+  }
+
+  /** Return the newest checkpoint of a log that was kept, or undefined. */
+  async checkpoint(origin) {
+    const notes = (await this.store.lines(LOG)).map((line) => JSON.parse(line));
+    return notes.filter((note) => readCheckpoint(note).origin === origin).at(-1);
+  }
+
+  /** Keep a checkpoint as the newest one. */
+  async keepCheckpoint(note) {
+    await this.store.append(LOG, JSON.stringify(note));
+  }
+
+  /** Return the key with which a player signs, or null if the store has none. A key that is `revoked` makes way for a new one. */
+  async signingKey(player, revoked = []) {
+    return (await this.store.signingKey?.(player, revoked)) ?? null;
+  }
+
+  /** Keep what an alarm has, with the keys of the server, under a name of its own. Its message then says where. */
+  async save(alarm, more = {}) {
+    const content = JSON.stringify({ alarm: alarm.name, ...alarm, ...more, server_keys: await this.keys() });
+    const name = `alarm-${alarm.match || "log"}-${mark(content)}.json`;
+    if (!(await this.store.lines(name)).length) await this.store.append(name, content);
+    alarm.file = (await this.store.where?.(name)) ?? name;
+    alarm.message += `. What proves it is in ${alarm.file}`;
   }
 }
 
-const SPKI = [48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0]; // what stands before the bytes of an Ed25519 key in its DER form
+/** Return a short mark of a text. */
+function mark(text) {
+  let sum = 0;
+  for (const letter of text) sum = (Math.imul(sum, 31) + letter.codePointAt(0)) >>> 0;
+  return sum.toString(16).padStart(8, "0");
+}
 
 /** Return what there is to verify for each line of a note that names one of the keys. */
 function signatures(note, vkeys) {
@@ -140,15 +227,4 @@ function signatures(note, vkeys) {
         text: note.slice(0, middle + 1),
       }));
     });
-}
-
-/** Return whether an Ed25519 signature is right. */
-async function verifies({ key, signature, text }) {
-  let imported;
-  try {
-    imported = await crypto.subtle.importKey("spki", new Uint8Array([...SPKI, ...key]), { name: "Ed25519" }, false, ["verify"]);
-  } catch (reason) {
-    return reason.name === "NotSupportedError" || reason instanceof TypeError; // no Ed25519, or no WebCrypto at all
-  }
-  return crypto.subtle.verify({ name: "Ed25519" }, imported, signature, new TextEncoder().encode(text));
 }

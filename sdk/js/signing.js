@@ -1,8 +1,11 @@
 // Signatures of a player over moves (docs/auditing.md). WebCrypto keeps the key: pages have it over https and on localhost.
 
-import { base64, canonical } from "./canonical.js";
+import { base64, canonical, decoded } from "./canonical.js";
 
 const NAME = "Ed25519";
+
+/** Whether an error says that there is no Ed25519, or no WebCrypto at all. */
+const isMissing = (reason) => reason.name === "NotSupportedError" || reason instanceof TypeError;
 
 /**
  * Make a key: {publicKey, privateKey}, the public one in base64 and the private one as a CryptoKey, which IndexedDB keeps as it is.
@@ -14,7 +17,7 @@ export async function newKey(extractable = false) {
     const { publicKey, privateKey } = await crypto.subtle.generateKey({ name: NAME }, extractable, ["sign", "verify"]);
     return { publicKey: base64(await crypto.subtle.exportKey("raw", publicKey)), privateKey };
   } catch (reason) {
-    if (reason.name === "NotSupportedError" || reason instanceof TypeError) return null; // no Ed25519, or no WebCrypto at all
+    if (isMissing(reason)) return null;
     throw reason;
   }
 }
@@ -48,6 +51,20 @@ export const signMove = (key, move, action) => signText(key, moveStatement(move,
 /** Return the value of the header `Warledger-Signature` for the signatures of a request, one for each action. */
 export const headerOf = (publicKey, { seen, digest }, signatures) =>
   `key=:${publicKey}:, seen=${seen}, digest="${digest}", signatures=(${signatures.map((signature) => `:${signature}:`).join(" ")})`;
+
+/** Return whether an Ed25519 signature is right. Where WebCrypto has no Ed25519 it is taken as right. */
+export async function verifies(publicKey, text, signature) {
+  let key;
+  try {
+    key = await crypto.subtle.importKey("raw", publicKey, { name: NAME }, false, ["verify"]);
+  } catch (reason) {
+    return isMissing(reason);
+  }
+  return crypto.subtle.verify({ name: NAME }, key, signature, new TextEncoder().encode(text));
+}
+
+/** Return whether the member `signed` of an entry holds a right signature over a move. */
+export const isSigned = (move, action, { key, signature }) => verifies(decoded(key), moveStatement(move, action), decoded(signature));
 
 /** Sign the actions of one request, which have the form of `recorded`. Return the value of the header `Warledger-Signature`. */
 export async function signed(key, move, actions) {

@@ -4,6 +4,9 @@ import type {
   Choice, Choices, Entry, Event, Fork, Frame, Game, GameInBrief, Match as Standing, NewMatch, NewPlayer, Notice, Outcome, Played, Player,
   Problem as Body, Profile, Rule, Standing as Listed, State, Tried,
 } from "./types.js";
+import type { Key } from "./signing.js";
+
+export type { Key };
 
 /** An action of a game or of the table, as `choices` lists them. */
 export type Action = { type: string } & object;
@@ -22,6 +25,13 @@ export interface Store {
   lines(name: string): Promise<string[]>;
   /** Add a line under a name. */
   append(name: string, line: string): Promise<void>;
+  /**
+   * Return the key with which a player signs. Make one if there is none, or if it is one of those that are revoked. Stores that cannot keep a
+   * secret lack this.
+   */
+  signingKey?(player: string, revoked?: readonly string[]): Promise<Key | null>;
+  /** Return what people call the place of a name. */
+  where?(name: string): string | Promise<string>;
 }
 
 export interface Settings {
@@ -31,8 +41,15 @@ export interface Settings {
   patience?: number;
   /** Seconds to wait for an answer. Default: 60. */
   timeout?: number;
-  /** Where to keep the receipts of all matches. */
+  /**
+   * Where to keep what the server signs, and the key with which moves are signed. Default: under Node and Deno a folder for each server in
+   * `~/.warledger`, in a browser its IndexedDB. null: nothing is kept or signed.
+   */
   receipts?: Store | Receipts | null;
+  /** Whether to sign moves. Default: true. */
+  sign?: boolean;
+  /** What to do with a warning. Default: `console.warn`. */
+  tell?: (sentence: string) => void;
   /** In place of the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
@@ -67,7 +84,19 @@ export class Client {
   key: string | null;
   patience: number;
   timeout: number;
+  sign: boolean;
+  tell: (sentence: string) => void;
   readonly receipts: Receipts | null;
+
+  /** Return who signs moves; null if they are not signed. The key is made, kept and registered when it is needed first. */
+  signer(): Promise<{ player: string; key: Key } | null>;
+  /**
+   * Compare the newest checkpoint of the server's log with the one kept, and its list of your signing keys with your own. `turns` and
+   * `stream` do this when they begin and when the match is over. Throw an Alarm.
+   */
+  compare(): Promise<void>;
+  /** Note the keys that the server publishes if none is known that a note names. */
+  know(note: string): Promise<void>;
 
   /** Create a player, and go on as that player. `key` of the answer is the only copy of the key. */
   register(name: string): Promise<NewPlayer>;
@@ -185,7 +214,7 @@ export class Match {
   dossier(options?: { viewer?: string }): Promise<string>;
 
   /**
-   * Carry out an action, or a list of them. Return what followed, and your next choices.
+   * Carry out an action, or a list of them, signed. Return what followed, and your next choices.
    *
    * `version`: act only at this version, else throw Stale. `request`: an id of your own, with which you may repeat the call later.
    */
@@ -234,6 +263,10 @@ export class Evidence {
   readonly version: number;
   /** The digest of that version. */
   readonly digest: string;
+  /** Return the digest of a version that was checked, or undefined. */
+  digestAt(version: number): string | undefined;
+  /** Return the receipt that was kept of a version, or undefined. */
+  receiptAt(version: number): Promise<string | undefined>;
   /** Check the next entry, or one that comes again. It has its proof. Throw BrokenChain or TwoHistories. */
   entry(entry: Entry): Promise<void>;
   /** Keep a receipt that the server has just given. Throw TwoHistories or BadReceipt. */
@@ -263,6 +296,16 @@ export class Receipts {
   of(match: string): Promise<Map<number, string>>;
   /** Check the signature of a receipt, and append it to those of its match. Throw BadReceipt. */
   keep(note: string): Promise<void>;
+  /** Return whether a key of the server that is trusted has signed a note. */
+  isSigned(note: string): Promise<boolean>;
+  /** Return the newest checkpoint of a log that was kept, or undefined. */
+  checkpoint(origin: string): Promise<string | undefined>;
+  /** Keep a checkpoint as the newest one. */
+  keepCheckpoint(note: string): Promise<void>;
+  /** Return the key with which a player signs, or null if the store has none. A key that is revoked makes way for a new one. */
+  signingKey(player: string, revoked?: readonly string[]): Promise<Key | null>;
+  /** Keep what an alarm has, with the keys of the server, under a name of its own. Its message then says where. */
+  save(alarm: Alarm, more?: object): Promise<void>;
 }
 
 /** A store that lasts as long as the program. */
@@ -278,11 +321,12 @@ export class WebStorage implements Store {
   append(name: string, line: string): Promise<void>;
 }
 
-/** A store in an IndexedDB of the browser. */
+/** A store in an IndexedDB of the browser. No program can read the signing keys in it. */
 export class Database implements Store {
   constructor(name?: string);
   lines(name: string): Promise<string[]>;
   append(name: string, line: string): Promise<void>;
+  signingKey(player: string, revoked?: readonly string[]): Promise<Key | null>;
 }
 
 /** Whatever this package throws. */
@@ -348,10 +392,13 @@ export class Limited extends Problem {
 /** 5xx: the server could not answer, for longer than the client's patience. It may have carried the request out. */
 export class Unavailable extends Problem {}
 
-/** The server has contradicted itself about a match. Keep what the error has: it is evidence. */
+/** The server has contradicted itself. What the error has is evidence. */
 export class Alarm extends WarledgerError {
   readonly match: string;
   readonly version: number;
+  readonly sentence: string;
+  /** Where it was saved, or null. */
+  readonly file: string | null;
 }
 
 /** An entry does not follow from those before it. */
@@ -362,12 +409,22 @@ export class BrokenChain extends Alarm {
   readonly expected: string | null;
 }
 
-/** The server has signed one version of a match and now says another. */
+/** The server has said one thing about a version of a match and now says another. */
 export class TwoHistories extends Alarm {
-  /** The older receipt. */
+  /** The older receipt, or the digest of the entry that was shown. */
   readonly kept: string;
   /** The receipt that differs, or, where an entry differs, the digest of that entry. */
   readonly received: string;
+}
+
+/** The server's log of all matches does not continue the log that it was. */
+export class TwoLogs extends Alarm {
+  /** The older checkpoint. */
+  readonly kept: string;
+  /** The other one. */
+  readonly received: string;
+  /** The proof of consistency that should lead from one to the other, in base64. */
+  readonly hashes: string[];
 }
 
 /** A receipt is for something else, or no key of the server has signed it. */

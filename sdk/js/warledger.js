@@ -5,7 +5,7 @@ export { Client } from "./client.js";
 export { Evidence, digestOf } from "./evidence.js";
 export { Match, Turn, inTheGame } from "./matches.js";
 export {
-  Alarm, BadReceipt, BrokenChain, Conflict, Forbidden, Limited, Malformed, NotFound, Problem, Refused, Stale, TwoHistories, Unauthorized,
-  Unavailable, Unreachable, WarledgerError,
+  Alarm, BadReceipt, BrokenChain, Conflict, Forbidden, Limited, Malformed, NotFound, Problem, Refused, Stale, TwoHistories, TwoLogs,
+  Unauthorized, Unavailable, Unreachable, WarledgerError,
 } from "./problems.js";
 export { Database, Memory, Receipts, WebStorage } from "./receipts.js";

@@ -23,7 +23,7 @@ function asked(answers, settings) {
     sent.push(request);
     return answers[Math.min(sent.length, answers.length) - 1](request);
   };
-  return [new Client("https://play.example/", { fetch, ...settings }), sent];
+  return [new Client("https://play.example/", { fetch, receipts: null, ...settings }), sent];
 }
 
 const lost = () => {
