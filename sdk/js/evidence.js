@@ -146,8 +146,8 @@ export class Evidence {
 
   /** Return whether the actor of an entry has signed its action, at a version before it and with the digest that this has here. */
   async #isSigned({ actor, action, version, signed }) {
-    const digest = this.digestAt(signed.seen);
-    return digest !== undefined && signed.seen < version && isSigned({ match: this.match, actor, digest, ...signed }, action, signed);
+    const digest = this.digestAt(signed?.seen);
+    return digest !== undefined && signed.seen < version && isSigned({ ...signed, match: this.match, actor, digest }, action, signed);
   }
 
   #next(check) {

@@ -214,7 +214,7 @@ export class Match {
         ({ version, seat: mine } = turn.played);
         playing = inTheGame(turn.played.choices);
       }
-      if (!(await this.#movedOn(version, check, signal, refused instanceof Conflict ? AGAIN : WAIT))) return this.#finish(check);
+      if (!(await this.#movedOn(version, check, signal, refused instanceof Conflict ? AGAIN : WAIT))) return this.finish({ check });
     }
   }
 
@@ -224,6 +224,14 @@ export class Match {
       if (action) await turn.act(action);
     }
     return this.last;
+  }
+
+  async finish({ check = canCheck() } = {}) {
+    const { version } = await this.standing();
+    if (check) await this.#checkUpTo(version);
+    if (this.client.receipts === null) return;
+    await this.receipt(version);
+    await this.client.compare();
   }
 
   /** Take the seat back from a substitute, if that is possible. Return whether it was done. */
@@ -247,14 +255,6 @@ export class Match {
       if (over && ["over", "closed"].includes((await this.standing()).status)) return false;
       if (page.version > version || wait === AGAIN) return true;
     }
-  }
-
-  /** Check the rest of the chain, and keep the receipt of the last version. */
-  async #finish(check) {
-    if (check) await this.#checkUpTo(this.last.version);
-    if (this.client.receipts === null) return;
-    await this.receipt(this.last.version);
-    await this.client.compare();
   }
 
   async #checkUpTo(version, viewer) {

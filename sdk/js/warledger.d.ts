@@ -229,6 +229,11 @@ export class Match {
    * After a turn in which you do nothing, the next one comes with the next entry.
    */
   turns(options?: Playing): AsyncGenerator<Turn, void>;
+  /**
+   * Check the chain to its end, keep the receipt of the newest version, and compare the server's log. `turns` does this when the match is
+   * over. Throw an Alarm.
+   */
+  finish(options?: { check?: boolean }): Promise<void>;
   /** Play until the match is over: `decide` returns what to do in a turn, or nothing. Return the last standing. */
   play(decide: (turn: Turn) => Deed | null | undefined | void | Promise<Deed | null | undefined | void>, options?: Playing): Promise<Standing>;
 }

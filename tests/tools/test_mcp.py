@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from mcp import Client, StdioServerParameters
 
 from games import GAMES
 from sdk.python.warledger_client import Client as Caller
+from sdk.python.warledger_client import patience
 from tests.tools.mcp_agent import MATCH, Agent, Refused, choices_in
 from tools import private
 from tools.mcp import command, service, wording
@@ -383,7 +385,8 @@ def test_an_analysis_is_told_when_it_is_there(place: private.Place) -> None:
 
 
 def test_a_request_is_repeated_with_its_id_until_there_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "PAUSE", 0.0)
+    monkeypatch.setattr(random, "random", lambda: 0.0)
+    monkeypatch.setattr(patience, "FIRST", 0.0)
     asked: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -394,9 +397,8 @@ def test_a_request_is_repeated_with_its_id_until_there_is_an_answer(monkeypatch:
             return httpx.Response(429, json={"code": "too_many_requests", "detail": "Later."}, headers={"Retry-After": "0"})
         return httpx.Response(503 if len(asked) == 3 else 200, json={"id": "m"})
 
-    async def run(handler: Callable[[httpx.Request], httpx.Response], patience: float = service.PATIENCE) -> Any:
-        made = Service("http://x", "wl_p_k_secret", patience=patience)
-        made._http = httpx.AsyncClient(transport=httpx.MockTransport(handler))
+    async def run(handler: Callable[[httpx.Request], httpx.Response], seconds: float = service.PATIENCE) -> Any:
+        made = Service("http://x", "wl_p_k_secret", patience=seconds, http={"transport": httpx.MockTransport(handler)})
         return await made.post("/v1/matches", {})
 
     assert asyncio.run(run(answer)) == {"id": "m"}
@@ -404,7 +406,7 @@ def test_a_request_is_repeated_with_its_id_until_there_is_an_answer(monkeypatch:
     assert len({request.headers["Idempotency-Key"] for request in asked}) == 1
 
     def refuse(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(429, json={"code": "quota_reached", "detail": "Enough."})
+        return httpx.Response(429, json={"code": "quota_reached", "detail": "Enough."}, headers={"Retry-After": "30"})
 
     with pytest.raises(service.ToolError, match=r"^Enough\. \(quota_reached\)$"):
         asyncio.run(run(refuse))
@@ -413,7 +415,7 @@ def test_a_request_is_repeated_with_its_id_until_there_is_an_answer(monkeypatch:
         raise httpx.ReadTimeout("slow")
 
     with pytest.raises(service.ToolError, match="does not answer") as failed:
-        asyncio.run(run(away, patience=-1.0))
+        asyncio.run(run(away, seconds=-1.0))
     assert "secret" not in str(failed.value)
 
 

@@ -28,6 +28,8 @@ class News:
         """
         player = await self._service.player()
         found = await self._service.get(f"/v1/matches/{part(match)}")
+        if found["status"] in ENDED and seats_of(found, player):
+            await self._service.finish(match)
         told = await self.told(found, after)
         seats = [roster(found, found["players"], player)] if first else []
         lines = [*done, *told, *seats, *situation(found, player)]

@@ -103,7 +103,7 @@ class Playing:
 
         At the table, alone: {"type":"resign"}, {"type":"offer","what":"draw"} and others, see choices(table=true).
         """
-        done = await self._service.post(f"/v1/matches/{part(match)}/actions", action, version or None)
+        done = await self._service.act(match, action, version or None)
         if "first" not in done:  # the rematch that was asked for
             return await self._news.now(done["id"], 0, [f"The rematch is {done['id']}."])
         return await self._news.now(match, done["first"] - 1, ["Done."])

@@ -2,53 +2,59 @@
 
 from __future__ import annotations
 
-import json
 import os
-import time
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 from urllib.parse import quote
 
-import anyio
 import httpx
 from mcp.server.mcpserver.exceptions import ToolError
 
+from sdk.python.warledger_client import AsyncClient, AsyncMatch, Error, Problem, Unreachable
+
 PATIENCE = 20.0  # seconds for which a request is repeated that got no answer, or whose answer asks for that
-PAUSE = 0.5  # seconds before it is repeated if the answer does not say how many
-TIMES = httpx.Timeout(30.0, connect=5.0)
-AWAY = (502, 503, 504)  # statuses of a service that is away for a moment
+TIMEOUT = 30.0  # seconds to wait for an answer
+MOST_MATCHES = 32  # whose chains of digests are kept in memory
 NO_KEY = "This needs a player. Call register(name) first; or the server has to be started with an API key."
+T = TypeVar("T")
 
 
 class Service:
     """One service, one player. `key_file`: where a key is kept that the service gives us. The key is in no answer and in no error."""
 
-    def __init__(self, url: str, key: str | None = None, key_file: Path | None = None, patience: float = PATIENCE) -> None:
-        self.url = url.rstrip("/")
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        key_file: Path | None = None,
+        patience: float = PATIENCE,
+        http: Mapping[str, Any] | None = None,
+    ) -> None:
         self.key_file = key_file
-        self.patience = patience
-        self._key = key
+        self._client = AsyncClient(url, key, patience=patience, timeout=TIMEOUT, http=http)
         self._player: dict[str, Any] | None = None
-        self._http = httpx.AsyncClient(timeout=TIMES)
+        self._matches: dict[str, AsyncMatch] = {}  # what was asked for last comes last
+
+    @property
+    def url(self) -> str:
+        """The address of the service."""
+        return self._client.url
 
     @property
     def has_key(self) -> bool:
         """Whether there is a key."""
-        return self._key is not None
+        return self._client.key is not None
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self._client.aclose()
 
     async def player(self) -> dict[str, Any] | None:
         """Return the player, with `id` and `name`; None without a key. Raises ToolError."""
-        if self._key is None:
-            return None
-        if self._player is None:
+        if self.has_key and self._player is None:
             self._player = await self.get("/v1/players/me")
         return self._player
 
@@ -62,69 +68,71 @@ class Service:
     async def register(self, name: str) -> dict[str, Any]:
         """Create the player, and keep the key. Raises ToolError."""
         with _new_file(self.key_file) as file:
-            made = await self.post("/v1/players", {"name": name})
+            made = await self._told(self._client.register(name))
             file.write(made["key"] + "\n")
-        self._key, self._player = made["key"], {"id": made["id"], "name": made["name"]}
+        self._player = {"id": made["id"], "name": made["name"]}
         return self._player
 
     async def get(self, path: str, **query: Any) -> Any:
         """Return the JSON at a path. Members of the query that are None are left out. Raises ToolError."""
-        return json.loads((await self._answer("GET", path, query=query)).content)
+        return await self._told(self._client.get(path, **_given(query)))
 
     async def fetch(self, path: str, accept: str, **query: Any) -> str:
         """Return the text at a path in the media type `accept`. Raises ToolError."""
-        return (await self._answer("GET", path, {"Accept": accept}, query)).text
+        return (await self._told(self._client.fetch(path, accept, **_given(query)))).decode()
 
-    async def post(self, path: str, body: Any, at: int | None = None) -> Any:
-        """Return the JSON that answers a body. It is carried out once, however often it is sent. Raises ToolError.
+    async def post(self, path: str, body: Any) -> Any:
+        """Return the JSON that answers a body. It is carried out once, however often it is sent. Raises ToolError."""
+        return await self._told(self._client.post(path, body))
 
-        `at`: the version at which the match has to be.
-        """
-        return json.loads((await self.send("POST", path, body, at)).content)
+    async def send(self, path: str, **query: Any) -> httpx.Response:
+        """Return the answer to an empty body, with its status and headers. Raises ToolError."""
+        return await self._told(self._client.request("POST", path, query=_given(query), body={}, repeatable=True))
 
-    async def send(self, method: str, path: str, body: Any = None, at: int | None = None, **query: Any) -> httpx.Response:
-        """Return an answer with its status and headers. Raises ToolError."""
-        headers = {"Idempotency-Key": uuid.uuid4().hex} if method == "POST" else {}
-        if at is not None:
-            headers["If-Match"] = f'"{at}"'
-        return await self._answer(method, path, headers, query, body)
+    async def act(self, match: str, action: Any, version: int | None) -> Any:
+        """Carry out actions, signed, and keep the receipt. Return what followed; for a rematch its standing. Raises ToolError."""
+        return await self._told(self._act(match, action, version))
 
-    async def _answer(
-        self, method: str, path: str, headers: Mapping[str, str] | None = None, query: Mapping[str, Any] | None = None, body: Any = None
-    ) -> httpx.Response:
-        """Return the answer to a request. It is repeated, with the same id, until an answer is there or the patience is at its end."""
-        given = {"Accept": "application/json", **(headers or {})}
-        if self._key is not None:
-            given["Authorization"] = f"Bearer {self._key}"
-        params = {name: _in_query(value) for name, value in (query or {}).items() if value is not None}
-        end = time.monotonic() + self.patience
-        while True:
-            pause: float | None = PAUSE
-            try:
-                answer = await self._http.request(method, self.url + path, params=params, json=body, headers=given)
-            except httpx.TransportError as reason:
-                failure = ToolError(f"The service does not answer ({type(reason).__name__}). Nobody knows whether it was done: look.")
-            else:
-                if answer.is_success:
-                    return answer
-                failure = ToolError(self._sentence(answer))
-                pause = _pause(answer)
-            if pause is None or time.monotonic() + pause > end:
-                raise failure
-            await anyio.sleep(pause)
+    async def finish(self, match: str) -> None:
+        """Check the whole chain of a match that is over, and keep its last receipt. Raises ToolError."""
+        await self._told((await self._match(match)).finish())
 
-    def _sentence(self, answer: httpx.Response) -> str:
-        """Return why a request was refused, in a sentence with the code and the rule."""
+    async def _act(self, id: str, action: Any, version: int | None) -> Any:
+        match = await self._match(id)
+        if isinstance(action, dict) and action.get("type") == "rematch":
+            return (await match.rematch()).last
+        return await match.act(action, version=version)
+
+    async def _match(self, id: str) -> AsyncMatch:
+        """Return a match with what is known of its chain."""
+        match = self._matches.pop(id, None)
+        if match is None:
+            await self._client.compare()
+            match = self._client.match(id)
+        self._matches[id] = match
+        if len(self._matches) > MOST_MATCHES:
+            del self._matches[next(iter(self._matches))]
+        return match
+
+    async def _told(self, answer: Awaitable[T]) -> T:
+        """Return an answer. Raises ToolError with a sentence."""
         try:
-            problem = answer.json()
-            code, detail = str(problem["code"]), str(problem["detail"])
-        except (ValueError, KeyError, TypeError):
-            return f"The service answered {answer.status_code} without a reason. Is {self.url} a Warledger service?"
-        if answer.status_code == 401:
-            return NO_KEY if self._key is None else f"{detail} ({code})"
-        rule = problem.get("rule")
-        place = f"Action {problem['place'] + 1} of the list: " if isinstance(problem.get("place"), int) else ""
-        return f"{place}{detail} ({code}{f', rule {rule}' if rule else ''})"
+            return await answer
+        except Problem as problem:
+            raise ToolError(self._sentence(problem)) from None
+        except Unreachable:
+            raise ToolError("The service does not answer. Nobody knows whether it was done: look.") from None
+        except Error as alarm:
+            raise ToolError(str(alarm)) from None
+
+    def _sentence(self, problem: Problem) -> str:
+        """Return why a request was refused, in a sentence with the code and the rule."""
+        if not problem.code:
+            return f"The service answered {problem.status} without a reason. Is {self.url} a Warledger service?"
+        if problem.status == 401:
+            return NO_KEY if not self.has_key else f"{problem.detail} ({problem.code})"
+        place = f"Action {problem.place + 1} of the list: " if problem.place is not None else ""
+        return f"{place}{problem.detail} ({problem.code}{f', rule {problem.rule}' if problem.rule else ''})"
 
 
 def part(text: str) -> str:
@@ -132,16 +140,8 @@ def part(text: str) -> str:
     return quote(text, safe="").replace(".", "%2E")
 
 
-def _in_query(value: Any) -> Any:
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _pause(answer: httpx.Response) -> float | None:
-    """Return after how many seconds to ask again; None if that would not help."""
-    after = answer.headers.get("Retry-After", "")
-    if answer.status_code in (429, *AWAY) and after.isdecimal():
-        return float(after)
-    return PAUSE if answer.status_code in AWAY else None
+def _given(query: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in query.items() if value is not None}
 
 
 @contextmanager

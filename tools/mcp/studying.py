@@ -128,7 +128,7 @@ class Studying:
         """After the end: rate every decision of a match, and find its turning points. It takes a while: ask again until it is there."""
         end = time.monotonic() + seconds
         path = f"/v1/matches/{part(match)}/analysis"
-        while (answer := await self._service.send("POST", path, {}, level=level)).status_code == 202:
+        while (answer := await self._service.send(path, level=level)).status_code == 202:
             pause = float(answer.headers.get("Retry-After", "5"))
             if time.monotonic() + pause > end:
                 reached = answer.json()

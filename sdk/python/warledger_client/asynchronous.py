@@ -617,7 +617,7 @@ class AsyncMatch:
                 version, mine = turn.played["version"], turn.played["seat"]
                 playing = in_the_game(turn.played["choices"])
             if not await self._moved_on(version, check, wait):
-                await self._finish(check)
+                await self.finish(check=check)
                 return
 
     async def play(self, decide: Callable[[AsyncTurn], Awaitable[Mapping[str, object]]], seat: str | None = None) -> types.Match:
@@ -626,6 +626,18 @@ class AsyncMatch:
             await turn.act(await decide(turn))
         assert self.last is not None
         return self.last
+
+    async def finish(self, *, check: bool = True) -> None:
+        """Check the chain to its end, keep the receipt of the newest version, and compare the server's log. Raises an Alarm.
+
+        `turns` does this when the match is over.
+        """
+        version = (await self.standing())["version"]
+        if check:
+            await self._check_up_to(version, None)
+        if self.client.receipts is not None:
+            await self.receipt(version)
+            await self.client.compare()
 
     async def _came_back(self, found: types.Choices, seat: str | None) -> bool:
         """Take the seat back from a substitute, if that is possible. Return whether it was done."""
@@ -648,15 +660,6 @@ class AsyncMatch:
                 return False
             if page["version"] > version or (wait == SOON and not page["entries"]):
                 return True
-
-    async def _finish(self, check: bool) -> None:
-        """Check the rest of the chain, and keep the receipt of the last version."""
-        assert self.last is not None
-        if check:
-            await self._check_up_to(self.last["version"], None)
-        if self.client.receipts is not None:
-            await self.receipt(self.last["version"])
-            await self.client.compare()
 
     async def _check_up_to(self, version: int | None, viewer: str | None) -> None:
         """Check the chain up to a version; None: the newest one."""

@@ -39,7 +39,8 @@ def acted(given: Mapping[str, object] | Sequence[Mapping[str, object]]) -> Any:
     ({'type': 'end_turn'}, [{'type': 'roll'}, {'type': 'end_turn'}])
     """
     if isinstance(given, Mapping):
-        return given["action"] if "type" not in given else given
+        action = given.get("action")
+        return action if "type" not in given and isinstance(action, Mapping) else given
     if isinstance(given, str):  # type: ignore[unreachable]
         raise TypeError(f"an action is an object such as {{'type': 'end_turn'}}, not the text {given!r}")
     return [acted(one) for one in given]

@@ -611,7 +611,7 @@ class Match:
                 version, mine = turn.played["version"], turn.played["seat"]
                 playing = in_the_game(turn.played["choices"])
             if not self._moved_on(version, check, wait):
-                self._finish(check)
+                self.finish(check=check)
                 return
 
     def play(self, decide: Callable[[Turn], Mapping[str, object]], seat: str | None = None) -> types.Match:
@@ -620,6 +620,18 @@ class Match:
             turn.act(decide(turn))
         assert self.last is not None
         return self.last
+
+    def finish(self, *, check: bool = True) -> None:
+        """Check the chain to its end, keep the receipt of the newest version, and compare the server's log. Raises an Alarm.
+
+        `turns` does this when the match is over.
+        """
+        version = (self.standing())["version"]
+        if check:
+            self._check_up_to(version, None)
+        if self.client.receipts is not None:
+            self.receipt(version)
+            self.client.compare()
 
     def _came_back(self, found: types.Choices, seat: str | None) -> bool:
         """Take the seat back from a substitute, if that is possible. Return whether it was done."""
@@ -642,15 +654,6 @@ class Match:
                 return False
             if page["version"] > version or (wait == SOON and not page["entries"]):
                 return True
-
-    def _finish(self, check: bool) -> None:
-        """Check the rest of the chain, and keep the receipt of the last version."""
-        assert self.last is not None
-        if check:
-            self._check_up_to(self.last["version"], None)
-        if self.client.receipts is not None:
-            self.receipt(self.last["version"])
-            self.client.compare()
 
     def _check_up_to(self, version: int | None, viewer: str | None) -> None:
         """Check the chain up to a version; None: the newest one."""
