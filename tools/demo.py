@@ -17,7 +17,7 @@ from games import GAMES
 from games.choices import complete
 from games.kernel import AUDITOR, Game, evolve
 from record.trail import Report, audit_entries
-from sdk.python.warledger_client import Client, Problem, Unreachable, in_the_game
+from sdk.python.warledger_client import Client, Error, in_the_game
 from tools import private
 from tools.words import facts, move
 
@@ -44,17 +44,17 @@ def main(arguments: list[str] | None = None) -> int:
             say("Starting a private service with its own store, queue, web server and workers, in a temporary folder.")
             with private.service(Path(folder) / "data") as place:
                 run(place, GAMES[options.game], options.seed, options.full)
-    except (Failed, Problem, Unreachable, RuntimeError) as reason:
+    except (Failed, Error, RuntimeError) as reason:
         print(f"\nThe demo failed: {reason}", file=sys.stderr)
         return 1
     return 0
 
 
 def run(place: private.Place, game: Game, seed: str, full: bool) -> None:
-    """Run all parts of the demo. Raises Failed, Problem or Unreachable."""
+    """Run all parts of the demo. Raises Failed, Error."""
     say(f"It listens at {place.url}.")
     title("A player signs up and creates a match")
-    client = Client(place.url, patience=LONGEST)
+    client = Client(place.url, patience=LONGEST, receipts=place.data / "receipts")
     made = client.register("Ada")
     say(f"POST /v1/players            Ada is {made['id']}. Her key is shown once.")
     seats = seats_for(game)
@@ -86,7 +86,7 @@ def play(client: Client, match: str, seed: str) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     follower = threading.Thread(target=follow, args=(client, match, counts), daemon=True)
     follower.start()
-    dice = random.Random(seed)
+    dice, played = random.Random(seed), client.match(match)
     deadline = time.monotonic() + LONGEST
     version = 0
     standing: dict[str, Any] = client.get(f"/v1/matches/{match}")
@@ -96,8 +96,7 @@ def play(client: Client, match: str, seed: str) -> dict[str, Any]:
         offered = client.get(f"/v1/matches/{match}/choices")
         if choices := in_the_game(offered["choices"]):
             choice = dice.choice(choices)
-            answer = client.post(f"/v1/matches/{match}/actions", complete(choice["action"], choice.get("choose", {}), dice.randrange))
-            version = answer["version"]
+            version = played.act(complete(choice["action"], choice.get("choose", {}), dice.randrange))["version"]
         else:
             news = client.get(f"/v1/matches/{match}/entries", after=max(version, offered["version"]), wait=10)
             version = news["version"]

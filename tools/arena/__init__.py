@@ -27,7 +27,7 @@ from evidence.notes import Malformed, parse_vkey
 from games import GAMES
 from games.drawing import legible
 from players import LEVELS
-from sdk.python.warledger_client import Problem, Unreachable
+from sdk.python.warledger_client import Error
 from tools.arena import remote
 from tools.arena.ladder import ladder
 from tools.arena.plan import FILE, USUAL_CLOCK, BadPlan, Plan, Planned, bot_of, checked, read
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         status: int = options.run(options)
-    except (BadPlan, BadFile, CannotPlay, KeysUnfit, Malformed, Problem, Unreachable, OSError) as reason:
+    except (BadPlan, BadFile, CannotPlay, KeysUnfit, Malformed, Error, OSError) as reason:
         print(legible(str(reason)), file=sys.stderr)
         return 2
     return status

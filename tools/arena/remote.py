@@ -20,6 +20,7 @@ from tools.arena.playing import BadAnswer, Failed, Played, chosen, hello
 from tools.arena.programs import Line, Program, greeted, wait
 
 ACCOUNTS = "accounts.json"
+RECEIPTS = "receipts"
 ORGANISER = "Arena"
 STARTING = 600.0  # seconds for the players to take their seats
 PAUSE = 0.5  # seconds between two looks at a match
@@ -29,7 +30,7 @@ WAIT = 20  # seconds of a long poll
 def registered(plan: Plan, keys: Path) -> Plan:
     """Make the accounts of an arena on its service. Return the plan with them, and with the key of the service.
 
-    Raises Problem, Unreachable, OSError.
+    Raises Error, OSError.
     """
     client = Client(plan.service)
     made = {name: client.post("/v1/players", {"name": name}) for name in (ORGANISER, *(bot.name for bot in plan.bots if bot.program))}
@@ -49,7 +50,7 @@ def with_accounts(bots: Sequence[Bot], plan: Plan) -> tuple[Bot, ...]:
 def play(plan: Plan, planned: Planned, keys: Path, memory: int = 0) -> Played:
     """Play a match on the service, or go on with it. `memory`: as for matches that are played here.
 
-    Raises Problem, Unreachable.
+    Raises Error.
     """
     accounts = json.loads((keys / ACCOUNTS).read_bytes())
     body = {name: value for name, value in plan.creation(planned).items() if name != "type"}
@@ -57,7 +58,7 @@ def play(plan: Plan, planned: Planned, keys: Path, memory: int = 0) -> Played:
     organiser = Client(plan.service, accounts[ORGANISER]["key"])
     # The same request gets the same match, so a match that was cut short goes on.
     match: str = organiser.request("POST", "/v1/matches", body=body, headers={"Idempotency-Key": request}).json()["id"]
-    table = _Table(plan, planned, match, organiser, {bot.name: accounts[bot.name]["key"] for bot in plan.bots if bot.program})
+    table = _Table(plan, planned, match, organiser, {bot.name: accounts[bot.name]["key"] for bot in plan.bots if bot.program}, keys)
     try:
         table.sit_down(memory)
         if table.has_started():
@@ -72,21 +73,24 @@ def play(plan: Plan, planned: Planned, keys: Path, memory: int = 0) -> Played:
 
 
 class _Table:
-    """The programs of the arena around one match of the service."""
+    """The programs of the arena around one match of the service. Their moves are signed, by keys in a folder beside the accounts."""
 
-    def __init__(self, plan: Plan, planned: Planned, match: str, organiser: Client, keys: dict[str, str]) -> None:
+    def __init__(self, plan: Plan, planned: Planned, match: str, organiser: Client, accounts: dict[str, str], keys: Path) -> None:
         self.plan, self.planned, self.path = plan, planned, f"/v1/matches/{match}"
         self.programs: dict[str, Program] = {}  # by seat
         self.about: dict[str, dict[str, str]] = {}
         self.failed: list[Failed] = []
         self._organiser = organiser
-        self._clients = {seat: Client(plan.service, keys[bot.name]) for seat, bot in planned.seats.items() if bot.program}
+        programs = {seat: bot for seat, bot in planned.seats.items() if bot.program}
+        self._seats = {
+            seat: Client(plan.service, accounts[bot.name], receipts=keys / RECEIPTS).match(match) for seat, bot in programs.items()
+        }
         self._asked: dict[str, list[Any]] = {}  # by seat, the choices of its open question
         self._late: dict[str, int] = {}  # by seat, how many answers will come to questions that are past
 
     def sit_down(self, memory: int) -> None:
         """Start the programs, and take their seats. One that fails resigns as soon as the match has started."""
-        for seat, client in self._clients.items():
+        for seat, match in self._seats.items():
             bot = self.planned.seats[seat]
             try:
                 program = self.programs[seat] = Program(bot.program, memory)
@@ -94,12 +98,11 @@ class _Table:
                 self.failed.append(Failed(bot.name, f"cannot be started: {reason.strerror}", ""))
             else:
                 seed = int.from_bytes(sha256(f"{self.plan.seed} {self.path} {seat}".encode()).digest()[:6])
-                match = self.path.rpartition("/")[2]
-                self.about[bot.name] = greeted(program, hello(self.plan, match, list(self.planned.seats), seat, seed))
+                self.about[bot.name] = greeted(program, hello(self.plan, match.id, list(self.planned.seats), seat, seed))
                 if program.fault:
                     self._fail(seat, program.fault)
             if self._standing()["seats"][seat].get("player") != bot.player:
-                client.post(f"{self.path}/seats/{seat}", {})
+                match.join(seat)
 
     def has_started(self) -> bool:
         """Wait until everybody has a seat, for a while. Return False if somebody did not come."""
@@ -108,7 +111,7 @@ class _Table:
             if time.monotonic() > until:
                 return False
             time.sleep(PAUSE)
-        for seat in self._clients:
+        for seat in self._seats:
             if seat not in self.programs or self.programs[seat].fault:
                 self._resign(seat)
         return True
@@ -124,6 +127,8 @@ class _Table:
         for seat in [seat for seat in self._asked if seat not in standing["to_act"]]:
             self._forget(seat)
         if standing["status"] == "over":
+            for match in self._seats.values():
+                match.finish()
             return False
         mine = [seat for seat in standing["to_act"] if seat in self.programs and not self.programs[seat].fault]
         if not mine:
@@ -143,9 +148,8 @@ class _Table:
 
     def _ask(self, seat: str, standing: dict[str, Any]) -> None:
         """Send a program its question. The milliseconds are those that the service counts, less those of the way."""
-        client = self._clients[seat]
-        state = client.get(f"{self.path}/state", viewer=seat)
-        found = client.get(f"{self.path}/choices", seat=seat)
+        match = self._seats[seat]
+        state, found = match.state(viewer=seat), match.choices(seat)
         choices = in_the_game(found["choices"])
         if not choices:
             return
@@ -173,7 +177,7 @@ class _Table:
             self._resign(seat)
             return
         try:
-            self._clients[seat].post(f"{self.path}/actions", action, seat=seat)
+            self._seats[seat].act(action, seat=seat)
         except Problem as problem:
             if problem.status in (400, 422):
                 self._fail(seat, f"answered what the rules refuse ({problem.code})")
@@ -182,7 +186,7 @@ class _Table:
     def _resign(self, seat: str) -> None:
         """Resign for a seat, unless the match is over for it already."""
         try:
-            self._clients[seat].post(f"{self.path}/actions", {"type": "resign"}, seat=seat)
+            self._seats[seat].act({"type": "resign"}, seat=seat)
         except Problem as problem:
             if problem.status != 409:
                 raise

@@ -100,13 +100,12 @@ class Client:
         if self.key is None or not self.sign or receipts is None:
             return "", None
         if self._signing[0] != self.key:
-            player = (self.me())["id"]
+            player, key = (self.me())["id"], None
             try:
-                key = self._registered(player, receipts)
+                key = self._registered(player, receipts) if player is not None else None
             except Problem as problem:
-                key = None
                 self._tell(f"Moves are not signed: {problem.detail}")
-            self._signing = (self.key, player, key)
+            self._signing = (self.key, player or "", key)
         return self._signing[1:]
 
     def _registered(self, player: str, receipts: Receipts) -> Key:
