@@ -57,8 +57,8 @@ const { values, positionals } = parseArgs({
   },
 });
 const key = process.env["WARLEDGER_KEY"] ?? null;
-const receipts = values.receipts === undefined ? null : new Folder(values.receipts);
-const client = new Client(positionals[0] ?? "http://127.0.0.1:8000", { key, receipts });
+const kept = values.receipts === undefined ? {} : { receipts: new Folder(values.receipts) };
+const client = new Client(positionals[0] ?? "http://127.0.0.1:8000", { key, ...kept });
 if (key === null) await client.register(values.name);
 if (!isGame(values.game)) throw new Error(`There is no game ${values.game}.`);
 const match = values.match === undefined ? await NEW_MATCHES[values.game](client) : client.match(values.match);

@@ -56,6 +56,7 @@ export class Client {
       if (key === null) return null;
       try {
         if (!keys.some((one) => one.key === key.publicKey)) await this.#register(player, key);
+        this.#holdKeys(keys, key);
         return { player, key };
       } catch (reason) {
         if (reason.code !== "signing_key_revoked" || revoked.includes(key.publicKey)) throw reason;
@@ -78,6 +79,14 @@ export class Client {
     await this.post(LISTED, { key: key.publicKey, name: "warledger-client", signature });
   }
 
+  /** Tell of each key that the server lists as the player's, and that was not made here. */
+  #holdKeys(listed, mine) {
+    for (const { key, revoked } of listed) {
+      if (revoked !== null || key === mine.publicKey) continue;
+      this.#say(`The server lists a signing key that you did not make here: ${key}. If it is not yours, revoke it.`);
+    }
+  }
+
   #say(sentence) {
     if (!this.#told.has(sentence)) this.tell(sentence);
     this.#told.add(sentence);
@@ -85,11 +94,8 @@ export class Client {
 
   async compare() {
     if (this.receipts === null || !canCheck()) return;
-    const signer = await this.signer();
-    for (const { key, revoked } of signer === null ? [] : (await this.get(LISTED)).keys) {
-      if (revoked !== null || key === signer.key.publicKey) continue;
-      this.#say(`The server lists a signing key that you did not make here: ${key}. If it is not yours, revoke it.`);
-    }
+    const signer = await this.#signer?.signer; // who only watches needs no key
+    if (signer) this.#holdKeys((await this.get(LISTED)).keys, signer.key);
     const note = await this.text("/log/checkpoint", "text/plain").catch(unlessMissing);
     if (note !== null) await this.#holdLog(note);
   }

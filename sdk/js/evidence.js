@@ -116,7 +116,7 @@ export class Evidence {
       if (expected === null) throw broken("the proof does not fit the entry");
       if (expected !== digest) throw broken("the digest does not follow from the entry before and what is shown of this one", expected);
       if (entry.signed !== undefined && !(await this.#isSigned(entry))) {
-        throw broken(`${entry.actor} has not signed this after the history shown here`, expected);
+        throw broken(`${entry.actor} has not signed this action after the history that is shown here`, expected);
       }
       if (version <= this.version) {
         if (!same(this.checked[version - 1], { digest, at })) throw broken("the entry was another one before", this.checked[version - 1].digest);
@@ -147,7 +147,7 @@ export class Evidence {
   /** Return whether the actor of an entry has signed its action, at a version before it and with the digest that this has here. */
   async #isSigned({ actor, action, version, signed }) {
     const digest = this.digestAt(signed?.seen);
-    return digest !== undefined && signed.seen < version && isSigned({ ...signed, match: this.match, actor, digest }, action, signed);
+    return digest !== undefined && signed.seen <= version - signed.place && isSigned({ ...signed, match: this.match, actor, digest }, action, signed);
   }
 
   #next(check) {

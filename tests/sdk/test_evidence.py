@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import random
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from examples import check_chain
-from sdk.python.warledger_client import BadReceipt, BrokenChain, Client, Evidence, Key, Receipt, Receipts, TwoHistories
+from sdk.python.warledger_client import BadReceipt, BrokenChain, Client, Evidence, Receipt, Receipts, TwoHistories
 from sdk.python.warledger_client.evidence import digest_of
 from tests.sdk.hostile import Fault, Hostile
+from tests.sdk.notes import FORGER, note_of, vkey_of
 from tools import private
 
 
@@ -96,21 +95,6 @@ def test_a_bot_stops_where_an_entry_was_changed_on_the_way(place: private.Place,
     with pytest.raises(BrokenChain):
         match.play(lambda turn: turn.choices[0])
     assert match.evidence.version < match.standing()["version"]
-
-
-FORGER = Key(bytes(32))  # a key of the server in the hands of whoever forges
-
-
-def vkey_of(key: Key, name: str = "forger") -> str:
-    public = b"\x01" + base64.b64decode(key.public)
-    return f"{name}+{sha256(name.encode() + bytes([10]) + public).hexdigest()[:8]}+{base64.b64encode(public).decode()}"
-
-
-def note_of(text: str, key: Key = FORGER) -> str:
-    """Return a text as a note that a key has signed."""
-    name, mark, _ = vkey_of(key).split("+", 2)
-    signature = base64.b64encode(bytes.fromhex(mark) + base64.b64decode(key.sign(text.encode()))).decode()
-    return f"{text}\n— {name} {signature}\n"
 
 
 def changed(note: str, digest: str) -> str:

@@ -129,11 +129,10 @@ def test_the_types_are_not_imported_when_a_program_starts() -> None:
     assert done.stdout.startswith("False ")
 
 
-@pytest.mark.parametrize("name", ["bot.py", "bot_async.py"])
-def test_the_bots_of_the_readme_play_to_the_end(place: private.Place, name: str) -> None:
-    program = PROGRAMS[name].replace("http://127.0.0.1:8000", place.url)
+def test_the_bot_of_the_readme_plays_to_the_end(place: private.Place) -> None:
+    program = PROGRAMS["bot.py"].replace("http://127.0.0.1:8000", place.url)
     environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
     assert "winners" in done.stdout, done.stderr
-    code = [line for line in PROGRAMS[name].splitlines() if line and not line.startswith("#")]
+    code = [line for line in PROGRAMS["bot.py"].splitlines() if line and not line.startswith("#")]
     assert len(code) <= 15

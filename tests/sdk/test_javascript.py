@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sdk.python.warledger_client import Receipts
 from service.api.openapi import described
 from tests.docs.test_examples import install
 from tools import node, private, release, typescript
@@ -31,16 +32,25 @@ def ended(*command: str | Path, **environment: str) -> str:
     return done.stdout
 
 
-def bot(page: Path = SDK / "README.md") -> str:
-    """Return the bot in a page of the docs."""
-    code = re.search(r"```js\n(// bot.mjs.*?)```", page.read_text(), re.DOTALL)
+def bot() -> str:
+    """Return the bot in README.md."""
+    code = re.search(r"```js\n(// bot.mjs.*?)```", (SDK / "README.md").read_text(), re.DOTALL)
     assert code
     return code[1]
 
 
 @with_node
 def test_what_needs_no_server() -> None:
-    ended(NODE, "--test", TESTS / "alone.test.mjs", TESTS / "signing.test.mjs")
+    ended(NODE, "--test", *[TESTS / f"{name}.test.mjs" for name in ("alone", "comparing", "signing")])
+
+
+@with_node
+def test_both_clients_read_the_same_folder(tmp_path: Path) -> None:
+    key = Receipts(tmp_path).signing_key("p1")
+    program = f'import {{ Folder }} from "{SDK}/folder.js"; console.log((await new Folder(process.argv[1]).signingKey("p1")).publicKey);'
+    assert ended(NODE, "--input-type=module", "--eval", program, tmp_path).strip() == key.public
+    other = program.replace('"p1"', '"p2"')
+    assert ended(NODE, "--input-type=module", "--eval", other, tmp_path).strip() == Receipts(tmp_path).signing_key("p2").public
 
 
 @with_node
@@ -66,18 +76,13 @@ def test_a_package_has_every_module_and_its_types() -> None:
 
 
 @with_node
-@pytest.mark.parametrize(
-    ("page", "games"),
-    [(SDK / "README.md", ("war", "war_of_the_worlds", "war_of_civilizations")), (private.ROOT / "docs" / "bot.md", ("",))],
-    ids=["any game", "docs/bot.md"],
-)
-def test_a_bot_of_fifteen_lines_plays_a_match(place: private.Place, tmp_path: Path, page: Path, games: tuple[str, ...]) -> None:
-    code = bot(page)
+def test_a_bot_of_fifteen_lines_plays_a_match_of_any_game(place: private.Place, tmp_path: Path) -> None:
+    code = bot()
     assert len(code.strip().splitlines()) <= 15
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules" / "warledger-client").symlink_to(SDK)
     (tmp_path / "bot.mjs").write_text(code.replace("http://127.0.0.1:8000", place.url))
-    for game in games:
+    for game in ("war", "war_of_the_worlds", "war_of_civilizations"):
         assert "winners" in ended(NODE, tmp_path / "bot.mjs", game)
 
 

@@ -35,7 +35,7 @@ PROGRAMS = {text.split()[1].rstrip(":"): text for text in re.findall(r"^```pytho
 
 
 def environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "WARLEDGER_"))}
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "WARLEDGER_")) or name == "WARLEDGER_HOME"}
 
 
 @pytest.fixture(scope="session")

@@ -149,9 +149,8 @@ class AsyncClient:
         """
         if self.receipts is None:
             return
-        key = await self.signing_key()
-        if key is not None:
-            self._hold_keys(await self._signing_keys(), key)
+        if self._signing[2] is not None:  # who only watches needs no key
+            self._hold_keys(await self._signing_keys(), self._signing[2])
         try:
             note = (await self.fetch("/log/checkpoint", TEXT)).decode()
         except NotFound:  # it has none yet

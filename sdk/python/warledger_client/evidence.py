@@ -117,7 +117,7 @@ class Evidence:
         try:
             seen = signed["seen"]
             move = Move(self.match, entry["actor"], seen, self.digest_at(seen))
-            return 1 <= seen < entry["version"] and is_signed(move, entry["action"], signed)
+            return 1 <= seen <= entry["version"] - signed["place"] and is_signed(move, entry["action"], signed)
         except (KeyError, IndexError, TypeError):
             return False
 
