@@ -151,9 +151,11 @@ export class Match {
     const headers = { ...at(version), ...(request === undefined ? {} : { "Idempotency-Key": request }) };
     for (let tries = 1; ; tries++) {
       const signature = await this.#signature([body].flat(), version, seat);
-      const given = { query: { seat: signature.seat }, headers: { ...headers, ...signature.headers } };
+      const given = { query: { seat: signature.seat, proof: signature.move && true }, headers: { ...headers, ...signature.headers } };
       try {
         const played = await this.client.post(`${this.path}/actions`, body, given);
+        // What follows at once is checked at once: the next action is signed with its digest.
+        for (const entry of signature.move ? played.entries : []) if (entry.version === this.evidence.version + 1) await this.#check(entry);
         await this.keep(played.receipt);
         return played;
       } catch (reason) {

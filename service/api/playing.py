@@ -70,7 +70,7 @@ from service.http.responses import (
     tagged_text,
     text_response,
 )
-from service.http.schemas import PictureQuery, SeatQuery, StateQuery
+from service.http.schemas import ActQuery, PictureQuery, SeatQuery, StateQuery
 from service.http.signing import SIGNATURE, signing_in
 from table.deeds import BEGINNINGS
 from table.rematch import rematch
@@ -163,7 +163,7 @@ def act(service: Service, call: Call, match: str) -> Response | Reply:
     if _MINIMAL.search(call.header("Prefer") or ""):
         receipt = receipt_of(service.platform, done.played.entries[-1])
         return tagged_text(receipt, done.played.last, ("Preference-Applied", "return=minimal"))
-    return played_response(service.platform, done.played, done.seat, call.caller.player())
+    return played_response(service.platform, done.played, done.seat, call.caller.player(), call.query["proof"])
 
 
 def carry_out(service: Service, call: Call, match: str) -> Done:
@@ -339,14 +339,15 @@ class _Seats:
         return seats
 
 
-def played_response(platform: Platform, played: Played, seat: str | None, player: str) -> Reply:
-    """Return what followed from actions, as the seat sees it, or as spectators see it if `seat` is None.
+def played_response(platform: Platform, played: Played, seat: str | None, player: str, proof: bool) -> Reply:
+    """Return what followed from actions, as the seat sees it, or as spectators see it if `seat` is None. `proof`: with proofs.
 
     A repeated request gets the same bytes: the answer follows from the version and the server's newest key.
     """
     position = played.position
     game = recall.rules_of(platform, position)
     document = position.document
+    prover = recall.prover(platform, position.match) if proof else None
     body = {
         "match": position.match,
         "game": position.game,
@@ -359,7 +360,7 @@ def played_response(platform: Platform, played: Played, seat: str | None, player
         "to_act": position.to_act,
         "outcome": document["outcome"],
         **at_table(position.table),
-        "entries": [sight.shown(game, entry, seat or SPECTATOR) for entry in played.entries],
+        "entries": [sight.shown(game, entry, seat or SPECTATOR, prover) for entry in played.entries],
         "choices": sight.choices(platform, game, position, seat, player),
         "receipt": receipt_of(platform, played.entries[-1]),
     }
@@ -559,7 +560,7 @@ OPERATIONS = (
         "One action, or a list of actions: all are carried out, or none. In a list, an action that draws chance or reveals something must "
         "be the last. Send actions of the table, such as `resign`, alone. Your time counts until the server has received the request. "
         "`rematch` creates another match, the same for everybody who asks, and answers with it.",
-        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key", "Prefer", "Warledger-Signature"),
+        key="needed", scope="play", query=ActQuery(), headers=("If-Match", "Idempotency-Key", "Prefer", "Warledger-Signature"),
         body=Body(actions, examples=_EXAMPLES),
         deeds=tuple(kind for kind in CHOSEN if kind not in BEGINNINGS), plays="acts",
         problems=("already_created",),

@@ -592,6 +592,12 @@ class SeatQuery(Schema):
     )
 
 
+class ActQuery(SeatQuery):
+    """The query of actions: the seat, and whether to prove the entries."""
+
+    proof = Switch(load_default=False, metadata=PROOF)
+
+
 class HintQuery(SeatQuery):
     """The query of a hint: the seat, and the level that gives it."""
 

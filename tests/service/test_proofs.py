@@ -113,6 +113,14 @@ def test_every_viewer_can_compute_every_digest(
     assert paged(anybody, match, "spectator", 7) == paged(anybody, match, "spectator")
 
 
+def test_the_answer_to_actions_has_the_proofs_of_their_entries_if_they_are_asked_for(ada: Caller, tally: str) -> None:
+    path = f"/v1/matches/{tally}/actions"
+    played = ada.post(f"{path}?proof=true", [ADD, ADD]).json
+    assert played["entries"] == paged(ada, tally, "one")[played["first"] - 1 :]
+    assert len(played["entries"]) == 2
+    assert "proof" not in ada.post(path, ADD).json["entries"][0]
+
+
 @pytest.mark.parametrize("bids", [1, 2], ids=["one bid hidden", "both revealed"])
 def test_the_chain_can_be_checked_while_a_bid_is_sealed(
     platform: Platform, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, bids: int

@@ -512,9 +512,9 @@ class AsyncMatch:
         headers = {"Idempotency-Key": request or str(uuid4())} | ({} if version is None else {"If-Match": f'"{version}"'})
         for tries in range(TRIES):
             seat, signature = await self._signature(body if isinstance(body, list) else [body], version, seat)
-            given = {**headers, **signature}
+            given, query = {**headers, **signature}, _given(seat=seat, proof="true" if signature else None)
             try:
-                answer = await self.client.request("POST", f"{self.path}/actions", query=_given(seat=seat), body=body, headers=given)
+                answer = await self.client.request("POST", f"{self.path}/actions", query=query, body=body, headers=given)
             except Stale:
                 if version is None and signature and tries + 1 < TRIES:
                     continue  # the caller acts at any version, and a signature is good for one
@@ -523,6 +523,9 @@ class AsyncMatch:
                 raise (await self._differs(conflict) if conflict.code == "history_differs" else conflict) from None
             break
         played: types.Played = parsed(answer.content)
+        for entry in played["entries"] if signature else ():
+            if entry["version"] == self.evidence.version + 1:  # then nothing has come between
+                await self._check(entry)
         await self.keep(played["receipt"])
         return played
 

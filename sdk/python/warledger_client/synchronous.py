@@ -510,9 +510,9 @@ class Match:
         headers = {"Idempotency-Key": request or str(uuid4())} | ({} if version is None else {"If-Match": f'"{version}"'})
         for tries in range(TRIES):
             seat, signature = self._signature(body if isinstance(body, list) else [body], version, seat)
-            given = {**headers, **signature}
+            given, query = {**headers, **signature}, _given(seat=seat, proof="true" if signature else None)
             try:
-                answer = self.client.request("POST", f"{self.path}/actions", query=_given(seat=seat), body=body, headers=given)
+                answer = self.client.request("POST", f"{self.path}/actions", query=query, body=body, headers=given)
             except Stale:
                 if version is None and signature and tries + 1 < TRIES:
                     continue  # the caller acts at any version, and a signature is good for one
@@ -521,6 +521,9 @@ class Match:
                 raise (self._differs(conflict) if conflict.code == "history_differs" else conflict) from None
             break
         played: types.Played = parsed(answer.content)
+        for entry in played["entries"] if signature else ():
+            if entry["version"] == self.evidence.version + 1:  # then nothing has come between
+                self._check(entry)
         self.keep(played["receipt"])
         return played
 
