@@ -232,6 +232,23 @@ test("receipts are kept in a folder, and hold the server to what it has signed",
   await assert.rejects(client.receipts.keep(forged), BadReceipt);
 });
 
+test("a match that requires signatures is played, and each move is signed by one key", async () => {
+  const store = new Folder(await mkdtemp(join(tmpdir(), "warledger-")));
+  const client = await player("Ada", { receipts: store });
+  const match = await client.create("war", SEATS.war, { signed: "required" });
+  let turns = 0;
+  for await (const turn of match.turns()) {
+    if (++turns < 15) await turn.act(first(turn));
+    else await match.act({ type: "resign" });
+  }
+  const entries = (await all(match.entries({ proof: true }))).filter(({ actor }) => actor === "red");
+  const { key } = await client.signer();
+  assert.deepEqual(new Set(entries.map(({ signed }) => signed.key)), new Set([key.publicKey]));
+  assert.equal(match.evidence.version, match.last.version);
+  const unsigned = await new Client(URL, { key: client.key, sign: false }).create("war", SEATS.war, { signed: "required" });
+  await assert.rejects(unsigned.act({ type: "resign" }), { code: "signature_needed" });
+});
+
 test("a receipt that no trusted key has signed is refused", async () => {
   const other = "example+00000000+AYgZzP7wqd3xBjzjeKrEQqAZPMLN+RgeZBlMOIV6X/Zk";
   const client = await player("Ada", { receipts: new Receipts(new Memory(), [other]) });
