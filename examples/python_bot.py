@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--game", default="war")
     parser.add_argument("--match", help="a match with an open seat or with a seat of yours (default: a new match against the machine)")
     parser.add_argument("--name", default="Ada")
-    parser.add_argument("--receipts", metavar="FOLDER", help="where to keep what the server signs, and the signing key (default: ~/.warledger)")
+    parser.add_argument("--receipts", metavar="FOLDER", help="for what the server signs, and the signing key (default: ~/.warledger)")
     options = parser.parse_args()
     with Client(options.url, os.environ.get("WARLEDGER_KEY"), receipts=options.receipts) as client:
         if client.key is None:
