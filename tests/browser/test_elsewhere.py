@@ -64,7 +64,7 @@ def visit(browser: Browser, service: private.Place, origin: str, tmp_path: Path)
     assert wrong == []
 
 
-def test_the_page_of_the_docs_plays_from_another_origin(visit: Visit) -> None:
+def test_the_page_of_the_docs_plays_from_another_origin(visit: Visit, service: private.Place) -> None:
     text = (private.ROOT / "docs" / "web-app.md").read_text(encoding="utf-8")
     (content,) = re.findall(r"```html\n(.*?)```", text, re.DOTALL)
     (commands,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
@@ -76,6 +76,19 @@ def test_the_page_of_the_docs_plays_from_another_origin(visit: Visit) -> None:
         expect(page.locator("#board")).not_to_have_attribute("src", before or "")
     assert page.evaluate("board.naturalWidth") > 0
     assert str(page.evaluate("localStorage.getItem('key')")).startswith("wl_")
+    assert page.evaluate(SIGNED, service.url) == [True, False]
+
+
+SIGNED = """async (url) => {
+  const { Client } = await import(`${url}/sdk/warledger.js`);
+  const client = new Client(url, { key: localStorage.getItem("key") });
+  const [{ id }] = (await client.get("/v1/matches", { player: "me" })).matches;
+  const keys = [];
+  for await (const { signed } of client.match(id).entries({ proof: true })) if (signed) keys.push(signed.key);
+  const { key } = await client.signer();
+  return [keys.length > 0 && keys.every((one) => one === key.publicKey), key.privateKey.extractable];
+}"""
+"""Whether the moves of the page's player are signed by the key in the database of its origin, and whether a program can read that key."""
 
 
 @pytest.mark.soak

@@ -95,8 +95,11 @@ def test_an_agent_plays_a_whole_match_of_each_game_and_every_answer_is_small(pla
             assert await versions_told(agent, match, rules) == list(range(1, version + 1))
 
     agent = in_memory(place, script)
-    found = Caller(place.url).get(f"/v1/matches/{matches[0]}")
+    match = Caller(place.url).match(matches[0])
+    found = match.standing()
     assert (found["status"], found["game"]) == ("over", game)
+    mine = next(seat for seat, who in found["seats"].items() if "player" in who)
+    assert {"signed" in entry for entry in match.entries() if entry["actor"] == mine} == {True}
     assert {"look", "choices", "act", "state", "why", "try_actions", "history"} <= set(agent.largest)
 
 
