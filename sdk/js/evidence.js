@@ -80,6 +80,7 @@ export class Evidence {
     this.match = match;
     this.receipts = receipts;
     this.notes = null; // by version
+    this.first = 1; // the version from which on entries are checked
     this.checked = []; // digest and time of version 1, 2, 3, …
     this.before = Promise.resolve(); // what is being checked: one after the other, whoever reads
   }
@@ -100,6 +101,14 @@ export class Evidence {
   /** Return the receipt that was kept of a version, or undefined. */
   async receiptAt(version) {
     return (await this.#kept()).get(version);
+  }
+
+  /** Begin with the version of a receipt: entries before it are not checked, nor signatures of who saw only those. */
+  begin(note) {
+    const { version, digest, at } = readReceipt(note);
+    this.first = version;
+    this.checked = [];
+    this.checked[version - 1] = { digest, at };
   }
 
   /**
@@ -146,6 +155,7 @@ export class Evidence {
 
   /** Return whether the actor of an entry has signed its action, at a version before it and with the digest that this has here. */
   async #isSigned({ actor, action, version, signed }) {
+    if (signed?.seen < this.first) return true;
     const digest = this.digestAt(signed?.seen);
     return digest !== undefined && signed.seen <= version - signed.place && isSigned({ ...signed, match: this.match, actor, digest }, action, signed);
   }

@@ -272,6 +272,8 @@ export class Evidence {
   digestAt(version: number): string | undefined;
   /** Return the receipt that was kept of a version, or undefined. */
   receiptAt(version: number): Promise<string | undefined>;
+  /** Begin with the version of a receipt: entries before it are not checked, nor signatures of who saw only those. */
+  begin(note: string): void;
   /** Check the next entry, or one that comes again. It has its proof. Throw BrokenChain or TwoHistories. */
   entry(entry: Entry): Promise<void>;
   /** Keep a receipt that the server has just given. Throw TwoHistories or BadReceipt. */

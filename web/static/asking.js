@@ -45,12 +45,20 @@ export async function ask(path, { method = "GET", body, headers = {}, signal, ac
 
 export const json = async (path, options) => (await ask(path, options)).json();
 
+/** What is done with the receipt of an answer, before whoever has asked gets the answer. It raises nothing. */
+export const receipts = { keep: async () => {} };
+
 /** Send something once, however often the network fails on the way: the same id makes a repeated request harmless. */
 export async function send(path, body, headers = {}) {
-  const id = { "Idempotency-Key": random(12) };
+  const answer = await sent(path, body, { "Idempotency-Key": random(12), ...headers });
+  if (typeof answer.receipt === "string") await receipts.keep(answer.receipt);
+  return answer;
+}
+
+async function sent(path, body, headers) {
   for (let tries = 0; ; tries += 1) {
     try {
-      return await json(path, { method: "POST", body, headers: { ...id, ...headers } });
+      return await json(path, { method: "POST", body, headers });
     } catch (problem) {
       const again = problem.code === "away" || problem.code === "store_away" || problem.code === "busy";
       if (!again || tries === 3) throw problem;

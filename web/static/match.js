@@ -310,7 +310,11 @@ async function refresh() {
   ownEyes();
   eyes();
   await play.refresh(standing, mine());
-  if (standing.status === "over" || standing.status === "closed") finished();
+  const ended = standing.status === "over" || standing.status === "closed";
+  if (ended) finished();
+  if (refresh.compared === ended) return;
+  refresh.compared = ended; // when the page is opened, and when the match ends
+  (await import("./evidence.js")).compare(standing, $("evidence"));
 }
 
 const mine = () => (standing ? seats.map((seat) => seat.id).filter((seat) => keeping.player && standing.seats[seat]?.player === keeping.player) : []);

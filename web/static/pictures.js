@@ -2,7 +2,7 @@
 
 import { ask } from "./asking.js";
 import { Animation, sized, stretch } from "./animating.js";
-import { make } from "./site.js";
+import { make, save } from "./site.js";
 
 const WIDE = 1600; // pixels of a PNG
 const SMALL = 720; // pixels of a GIF
@@ -126,12 +126,6 @@ function painted(image, [width, height]) {
   const canvas = make("canvas", { width, height });
   canvas.getContext("2d", { willReadFrequently: true }).drawImage(image, 0, 0, width, height);
   return canvas;
-}
-
-function save(blob, name) {
-  const url = URL.createObjectURL(blob);
-  make("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 const size = (bytes) => (bytes < 100_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`);

@@ -1,6 +1,6 @@
 // What all pages share: colours, the player's name and key, dialogs, and a line that is told to everybody.
 
-import { ask, json, keeping, Problem } from "./asking.js";
+import { ask, json, keeping, Problem, receipts } from "./asking.js";
 import { askText, isSure } from "./dialogs.js";
 import { keyIn } from "./keeping.js";
 
@@ -16,6 +16,13 @@ export function make(name, properties = {}, ...children) {
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+/** Let the reader save a Blob as a file. */
+export function save(blob, name) {
+  const address = URL.createObjectURL(blob);
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -42,6 +49,8 @@ export function tell(sentence, wrong = false) {
   clearTimeout(telling);
   telling = setTimeout(() => told.classList.remove("shown"), 5000);
 }
+
+receipts.keep = async (note) => (await import("./evidence.js")).keep(note);
 
 const THEMES = ["system", "light", "dark"];
 

@@ -1,0 +1,219 @@
+// Comparing what this browser has kept with what the server says now: the receipts of a match, and the newest checkpoint of the log. It knows
+// no page: what it needs is given to it. `sdk`: evidence.js, problems.js and receipts.js of sdk/js. `verifier`: verify.mjs. `ask`: a function
+// that asks for an address and returns the Response, or throws a Problem with its `status`.
+
+const PAGE = 500; // entries to ask for at once
+const WALK = 2_000; // entries that are checked at most before the newest one
+const LOG = "log";
+
+/** What the server says now is not what it said before. `proof`: all that shows it to others, in the form that /check takes. */
+export class Disagreement extends Error {
+  constructor(sentence, proof) {
+    super(sentence);
+    this.proof = { sentence, ...proof };
+  }
+}
+
+const json = async (ask, path) => (await ask(path)).json();
+
+export class Comparing {
+  constructor({ storage, kept, sdk, verifier, ask }) {
+    Object.assign(this, { storage, sdk, verifier, ask });
+    this.receipts = new sdk.Receipts(kept);
+    this.kept = kept;
+  }
+
+  /** Keep a receipt that has just come. Throw Disagreement if it contradicts one that was kept. */
+  keep(note) {
+    const said = this.sdk.readReceipt(note);
+    return said === null ? undefined : this.#heard(said.match, async (evidence) => this.#take(evidence, note));
+  }
+
+  /**
+   * Compare the receipts of a match with the entries that the server shows now, and keep one of the newest version. Return {agree, chained}:
+   * how many receipts were found to agree, and whether digests were computed. Throw Disagreement.
+   *
+   * `standing`: the match as the server tells of it. Of a hidden match it may show less to one who has kept more.
+   */
+  async match(standing) {
+    const { id: match, version: newest, status, spectators } = standing;
+    const hidden = spectators !== "all" && status !== "over";
+    await this.kept.sift(match, (note) => this.#signed(note));
+    return this.#heard(match, async (evidence) => {
+      const notes = await this.receipts.of(match);
+      const versions = [...notes.keys()].sort((one, other) => one - other);
+      const beyond = versions.findLast((version) => version > newest);
+      if (beyond !== undefined && !hidden) {
+        const sentence = `The match has ${newest} versions now, but the server has signed its version ${beyond}.`;
+        throw new Disagreement(sentence, { match, version: beyond, receipts: [notes.get(beyond), await this.#receiptOf(match, newest)] });
+      }
+      const within = versions.filter((version) => version <= newest);
+      const first = within.find((version) => version >= newest - WALK) ?? within.at(-1);
+      const chained = this.sdk.canCheck();
+      if (first !== undefined && chained) await this.#walk(evidence, notes.get(first), newest);
+      // Without hashes only what the server has signed is compared: the last version of which a receipt was kept, and the newest one.
+      else if (first !== undefined) await evidence.receipt(await this.#receiptOf(match, within.at(-1)));
+      await this.#take(evidence, await this.#receiptOf(match, Math.max(newest, evidence.version)));
+      await this.kept.used(match, status === "over" || status === "closed");
+      const compared = chained ? within.filter((version) => version >= first) : within.slice(-1);
+      return { agree: compared.length, chained };
+    });
+  }
+
+  /** Check that each entry after a receipt follows from the one before, up to a version. */
+  async #walk(evidence, note, newest) {
+    evidence.begin(note);
+    while (evidence.version < newest) {
+      const query = new URLSearchParams({ after: evidence.version, limit: PAGE, proof: true });
+      const { entries } = await json(this.ask, `/v1/matches/${evidence.match}/entries?${query}`);
+      if (!entries.length) return;
+      for (const entry of entries) await evidence.entry(entry);
+    }
+  }
+
+  async #receiptOf(match, version) {
+    return (await json(this.ask, `/v1/matches/${match}/receipts/${version}`)).receipt;
+  }
+
+  async #take(evidence, note) {
+    await this.#trust(note);
+    await evidence.receipt(note);
+  }
+
+  /** Note the keys of the server when it signs for the first time, or with a new one. Throw Disagreement if it has dropped a key. */
+  async #trust(note) {
+    if (await this.receipts.knows(note)) return;
+    const before = await this.receipts.keys();
+    const published = (await json(this.ask, "/.well-known/warledger-keys")).keys.map(({ vkey }) => vkey);
+    if (before.some((key) => !published.includes(key))) {
+      const sentence = "The server signs with another key, and no longer publishes the one by which it signed what this browser has kept.";
+      throw new Disagreement(sentence, { keys: before, published, receipts: [note] });
+    }
+    await this.receipts.note(published);
+  }
+
+  /** Let `work` use the evidence of a match. Turn an Alarm into a Disagreement. */
+  async #heard(match, work) {
+    try {
+      return await work(new this.sdk.Evidence(match, this.receipts));
+    } catch (alarm) {
+      if (!(alarm instanceof this.sdk.Alarm)) throw alarm;
+      throw await this.#disagreement(alarm);
+    }
+  }
+
+  /** Return an alarm in plain words, with what the server signs now of the versions in question. */
+  async #disagreement(alarm) {
+    const { match, version, kept, received, receipt, entry, expected } = alarm;
+    const before = await this.receipts.of(match).catch(() => new Map());
+    const last = [...before.keys()].filter((one) => one < version).sort((one, other) => one - other).at(-1);
+    const signedNow = (one) => (one === undefined ? null : this.#receiptOf(match, one).catch(() => null));
+    const known = [kept, received, receipt, before.get(version), before.get(last)].filter((note) => note?.includes("\n"));
+    const receipts = [...new Set([...known, ...(await Promise.all([signedNow(version), signedNow(last)]))].filter(Boolean))];
+    const changed = this.#contradicted(receipts) ?? (alarm instanceof this.sdk.TwoHistories ? version : null);
+    const sentence =
+      changed !== null
+        ? `The server has changed the history of this match: it signed another version ${changed} before.`
+        : entry
+          ? `Version ${version} of this match, as the server shows it now, does not follow from what this browser has kept of it.`
+          : `The server gives a receipt of version ${version} that is not good: ${alarm.message.replace(/^[^:]*: /, "")}.`;
+    const keys = await this.receipts.keys();
+    return new Disagreement(sentence, { match, version: changed ?? version, keys, receipts, ...(entry && { entry, expected }) });
+  }
+
+  /** Return the first version of which there are two receipts that differ, or null. */
+  #contradicted(notes) {
+    const said = notes.map(this.sdk.readReceipt).filter(Boolean);
+    const found = said.filter((one) => said.some(({ version, digest, at }) => version === one.version && (digest !== one.digest || at !== one.at)));
+    return found.length ? Math.min(...found.map(({ version }) => version)) : null;
+  }
+
+  /**
+   * Compare the newest checkpoint of the log with the one that was kept, and keep the larger one. Return {since}: when the one before was
+   * seen, in ms, or null if there was none; and {renamed} if the log had another name before. Throw Disagreement.
+   */
+  async log(now = Date.now()) {
+    const note = await (await this.ask("/log/checkpoint")).text();
+    const head = await this.#checkpoint(note);
+    const { last: noted } = (await this.storage.get("logs", LOG)) ?? {};
+    const last = noted && (await this.#signed(noted.note, noted.origin)) ? noted : null;
+    const before = last?.origin === head.origin ? last : null;
+    if (before) await this.#continued(before, head);
+    const newer = !before || head.size >= before.size;
+    if (newer) await this.storage.change("logs", LOG, () => ({ last: { ...head, seen: now } }));
+    return { since: before?.seen ?? null, renamed: last && !before ? last.origin : null, note: newer ? note : before.note };
+  }
+
+  /** Return everything that is kept, in the form that /check takes. */
+  async all() {
+    const matches = await this.kept.matches();
+    const { last } = (await this.storage.get("logs", LOG)) ?? {};
+    return { receipts: matches.flatMap(({ notes }) => notes), checkpoints: last ? [last.note] : [], keys: await this.receipts.keys() };
+  }
+
+  /** Forget everything that is kept. */
+  async forget() {
+    await this.kept.forget();
+    await this.storage.change("logs", LOG, () => undefined);
+  }
+
+  /** Return whether the server has signed a note, by a key that is trusted. Where signatures cannot be checked it is taken as signed. */
+  async #signed(note, name = null) {
+    const { readNote, readKey, signers, canCheckSignatures } = this.verifier;
+    const read = readNote(note);
+    if (!read || !(await canCheckSignatures())) return read !== null;
+    const { good } = await signers(read, (await this.receipts.keys()).map(readKey).filter(Boolean));
+    return good.some((key) => name === null || key.name === name);
+  }
+
+  /** Return a checkpoint, {origin, size, root, note}. Throw Disagreement if the server has not signed it. */
+  async #checkpoint(note) {
+    const head = this.verifier.readCheckpoint(note);
+    if (head) await this.#trust(note);
+    if (!head || !(await this.#signed(note, head.origin)))
+      throw new Disagreement("What the server gives as the newest checkpoint of its log is not signed by its key.", { checkpoints: [note] });
+    return { ...head, note };
+  }
+
+  /** Check that of two checkpoints the larger one continues the other. Throw Disagreement. */
+  async #continued(before, head) {
+    const [small, large] = before.size <= head.size ? [before, head] : [head, before];
+    const checkpoints = [before.note, head.note];
+    const day = dayOf(before.seen);
+    if (small.size === large.size) {
+      if (small.root === large.root) return;
+      throw new Disagreement(`The server shows another log of ${small.size} leaves than on ${day}.`, { checkpoints });
+    }
+    const proof = await json(this.ask, `/log/consistency?${new URLSearchParams({ from: small.size, to: large.size })}`).catch((problem) => {
+      if (problem.status !== 404 && problem.status !== 400) throw problem; // it may answer later
+      return { from: small.size, to: large.size, hashes: null };
+    });
+    if (proof.hashes === null && large === before) {
+      const sentence = `The log of the server has only ${head.size} leaves now, and had ${before.size} on ${day}.`;
+      throw new Disagreement(sentence, { checkpoints });
+    }
+    if (this.verifier.continues(small, large, proof.hashes)) return;
+    const sentence = `The log of the server does not continue the one that this browser saw on ${day}. So the server has told two histories.`;
+    throw new Disagreement(sentence, { checkpoints, consistency: [proof] });
+  }
+}
+
+/** Return a moment as a day in words. */
+export const dayOf = (moment) => new Date(moment).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+
+const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+
+/** Say quietly what came of comparing. `log`: the answer of `Comparing.log`, or null if the log was not to be had. */
+export function told({ agree, chained }, log, lasting) {
+  const history = agree
+    ? `${plural(agree, "receipt agrees", "receipts agree")} with ${chained ? "this match's history" : "what the server signs now"}.`
+    : lasting
+      ? "From now on this browser keeps receipts of this match, and compares them when you come back."
+      : "";
+  const continues = log === null ? "The server's log could not be asked for." : "";
+  const renamed = log?.renamed ? `The server's log has another name than before, when it was ${log.renamed}.` : "";
+  const since = log?.since ? `The log continues what you saw on ${dayOf(log.since)}.` : "";
+  const fades = lasting ? "" : "This browser keeps nothing, so receipts are compared only while this page is open.";
+  const plain = chained || !agree ? "" : "Without https it cannot compute digests.";
+  return [history, continues || renamed || since, plain, fades].filter(Boolean).join(" ");
+}

@@ -1,0 +1,85 @@
+// Evidence on the pages: receipts are kept of what is played and looked at here, and compared with what the server says later.
+
+import { ask, Problem } from "./asking.js";
+import { Comparing, Disagreement, told } from "./comparing.js";
+import { isSure } from "./dialogs.js";
+import { Kept } from "./receipts.js";
+import { make, save } from "./site.js";
+import { storage } from "./storing.js";
+
+const SDK = ["evidence.js", "problems.js", "receipts.js"];
+
+let loaded = null;
+
+/** Return the Comparing of this page. What it needs is loaded when it is asked for first. */
+export const comparing = () =>
+  (loaded ??= (async () => {
+    const [tables, verifier, ...sdk] = await Promise.all([storage(), import("./verify.mjs"), ...SDK.map((name) => import(`/sdk/${name}`))]);
+    return new Comparing({ storage: tables, kept: new Kept(tables), sdk: Object.assign({}, ...sdk), verifier, ask });
+  })());
+
+let line = null; // where the page tells of receipts
+
+/** Keep a receipt that has come with an answer. */
+export async function keep(note) {
+  try {
+    await (await comparing()).keep(note);
+  } catch (problem) {
+    failed(problem);
+  }
+}
+
+/** Compare what was kept of a match, and of the log, with what the server says now. Tell in an element what comes of it. */
+export async function compare(standing, element) {
+  line = element;
+  try {
+    const here = await comparing();
+    const found = await here.match(standing);
+    const log = await here.log().catch((problem) => {
+      if (problem instanceof Problem) return null;
+      throw problem;
+    });
+    const offered = found.agree ? [" ", make("a", { href: "/check" }, "Check receipts")] : [];
+    line.replaceChildren(told(found, log, here.storage.lasting), ...offered);
+  } catch (problem) {
+    failed(problem);
+  }
+}
+
+/** Raise the alarm if the server has contradicted itself, else say that nothing could be compared. */
+function failed(problem) {
+  if (problem instanceof Disagreement) alarm(problem);
+  else if (line) line.textContent = `Receipts could not be compared now: ${problem.message}`;
+}
+
+/** Say above the page that the server has contradicted itself, with the proof to save. */
+function alarm({ message, proof }) {
+  if (line) line.textContent = "What this browser has kept disagrees with the server.";
+  if ([...document.querySelectorAll(".alarm p")].some((told) => told.textContent === message)) return;
+  const file = { found: new Date().toISOString(), server: location.origin, ...proof };
+  const box = make(
+    "section",
+    { class: "alarm", role: "alert" },
+    make("h2", {}, "This server has contradicted itself"),
+    make("p", {}, message),
+    make("p", { class: "note" }, "The file has what it has signed. Anybody can check that without this server."),
+    make(
+      "p",
+      { class: "row" },
+      make("button", { type: "button", class: "first", onclick: () => save(asFile(file), `warledger-proof-${proof.match ?? "log"}.json`) }, "Save the proof"),
+      make("a", { class: "button", href: "/check" }, "Check it"),
+      make("button", { type: "button", class: "quiet", onclick: () => forget(box) }, "Forget what was kept"),
+    ),
+  );
+  document.querySelector("main").before(box);
+}
+
+/** Return a value as a file of JSON. */
+export const asFile = (value) => new Blob([`${JSON.stringify(value, null, 1)}\n`], { type: "application/json" });
+
+async function forget(box) {
+  const question = "This browser forgets all receipts, the keys of the server and its log. Have you saved the proof?";
+  if (!(await isSure(question, "Forget it"))) return;
+  await (await comparing()).forget();
+  box.remove();
+}
