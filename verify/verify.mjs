@@ -1719,20 +1719,22 @@ async function receiptsSigned(file, notes) {
   }
 }
 
-/** Compare a receipt of this match, from wherever it comes, with the entry. */
+/** Compare a receipt of this match, from wherever it comes, with the entry. Return whether it `agrees`, `differs`, or is `beyond` the file. */
 function receipted(file, said) {
   const { report, last, head } = file;
   const entry = file.entries.get(said.version);
   if (entry) {
     report.checked.receipts++;
-    if (entry.digest !== said.digest || entry.at !== said.at) {
-      report.found(said.version, "receipt_differs", `A receipt says that version ${said.version} was another entry.`);
-    }
-  } else if (said.version > last && head && said.at < head.at - MINUTE && !file.behind) {
-    report.found(last + 1, "truncated", `There was a version ${said.version} when the file was written: there is a receipt of it.`);
-  } else {
-    report.unchecked.add(`A receipt of version ${said.version}: this file does not have that version.`);
+    if (entry.digest === said.digest && entry.at === said.at) return "agrees";
+    report.found(said.version, "receipt_differs", `A receipt says that version ${said.version} was another entry.`);
+    return "differs";
   }
+  if (said.version > last && head && said.at < head.at - MINUTE && !file.behind) {
+    report.found(last + 1, "truncated", `There was a version ${said.version} when the file was written: there is a receipt of it.`);
+    return "differs";
+  }
+  report.unchecked.add(`A receipt of version ${said.version}: this file does not have that version.`);
+  return "beyond";
 }
 
 async function readSigned({ report, match, last }, notes, { note, count }) {
@@ -1771,7 +1773,7 @@ async function leafProven(file, notes, given, index, text, version) {
   }
   const origin = checkpoint?.origin ?? null;
   if (!proof || (await notes.check(version, "A checkpoint", proof.checkpoint, origin)) === null || !checkpoint) return null;
-  file.checkpoints.push(checkpoint);
+  file.checkpoints.push({ ...checkpoint, note: proof.checkpoint });
   return checkpoint;
 }
 
@@ -1917,8 +1919,10 @@ const STEP = 2000; // lines between two reports of progress
  * `keys` are the keys that you have noted, `receipts` and `checkpoints` the notes that you have kept, each as text,
  * `consistency` answers of the log `{from, to, hashes}`, `now` the moment after which no file may be written, in ms. `progress` is called with the number of lines that were read.
  * `signers` of a file are `{actor, player, key, versions, registered, revoked, late}` for each key that signed; `told` makes sentences of them.
- * The answer is `{ok, files, findings, checked, unchecked}`: a finding is `{file, version, code, sentence}` with the place
- * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences.
+ * The answer is `{ok, files, findings, checked, unchecked, receipts, checkpoints}`: a finding is `{file, version, code, sentence}` with the place
+ * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences. `receipts` says of each receipt
+ * `{match, version, state}`: it `agrees` with the files or `differs`, they do not have its version (`beyond`), no file is of its match
+ * (`elsewhere`), or no key that is known has signed it (`unsigned`). `checkpoints` are those of the files, `{origin, size, root, note}`.
  */
 export async function verify(input, { keys = [], receipts = [], checkpoints = [], consistency = [], now = null, progress = null } = {}) {
   const inputs = Array.isArray(input) ? input : [input];
@@ -1931,7 +1935,7 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
     await reader.finish(complete, trusted, checkpoints.length > 0);
     readers.push(reader);
   }
-  await compare(readers, receipts, checkpoints, consistency);
+  const held = await compare(readers, receipts, checkpoints, consistency);
   for (const { file } of readers)
     if (now !== null && file.head?.at > now) file.report.found(null, "time_backwards", "The file says that it was written later than now.");
   const files = readers.map(({ file }) => ({
@@ -1951,7 +1955,9 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
   const checked = {};
   for (const { checked: counts } of reports)
     for (const [name, count] of Object.entries(counts)) checked[name] = (checked[name] ?? 0) + count;
-  return { ok: !findings.length, files, findings, checked, unchecked: [...new Set(reports.flatMap(({ unchecked }) => [...unchecked]))] };
+  const unchecked = [...new Set(reports.flatMap((one) => [...one.unchecked]))];
+  const shown = readers.flatMap(({ file }) => file.checkpoints);
+  return { ok: !findings.length, files, findings, checked, unchecked, receipts: held, checkpoints: shown };
 }
 
 /** Feed all lines of a file. Return whether it ends with a line feed. */
@@ -1994,17 +2000,19 @@ function joined(pieces) {
   return bytes;
 }
 
-/** Compare files with one another, and with what others have kept. */
+/** Compare files with one another, and with what others have kept. Return what came of each receipt. */
 async function compare(readers, receipts, checkpoints, consistency) {
   const files = readers.map(({ file }) => file);
   for (const file of files) {
     for (const other of files) if (other !== file && other.match === file.match) sameMatch(file, other);
     begun(file, files);
   }
-  for (const text of receipts) await keptReceipt(readers, text);
+  const held = [];
+  for (const text of receipts) held.push(await keptReceipt(readers, text));
   const shown = files.flatMap((file) => file.checkpoints.map((checkpoint) => ({ file, ...checkpoint })));
   const kept = await keptCheckpoints(readers, checkpoints);
   forks([...shown, ...kept], consistency);
+  return held;
 }
 
 /** Compare a file with another one of its match. */
@@ -2024,17 +2032,20 @@ function begun({ created: { origin }, report }, files) {
   else if (there.digest !== digest) report.found(1, "origin_differs", `The match from which this one began has another version ${version}.`);
 }
 
-/** Compare a receipt that somebody has kept with the files of its match. */
+/** Compare a receipt that somebody has kept with the files of its match. Return {match, version, state}. */
 async function keptReceipt(readers, text) {
   const said = readStatement(readNote(text)?.text ?? "");
   const right = said?.kind === "receipt";
   const concerned = right ? readers.filter(({ file }) => file.match === said.match) : readers.slice(0, 1);
   if (!concerned.length) readers[0].file.report.unchecked.add(`A receipt of the match ${said.match}: no file of it was given.`);
+  const states = [];
   for (const { file, notes } of concerned) {
-    if ((await notes.check(said?.version ?? null, "A receipt that you gave", text)) === null) continue;
-    if (right) receipted(file, said);
+    if ((await notes.check(said?.version ?? null, "A receipt that you gave", text)) === null) states.push("unsigned");
+    else if (right) states.push(receipted(file, said));
     else file.report.found(null, "signature_broken", "A receipt that you gave is not one.");
   }
+  const state = ["differs", "unsigned", "agrees", "beyond"].find((one) => states.includes(one)) ?? (right ? "elsewhere" : "unsigned");
+  return { match: said?.match ?? null, version: said?.version ?? null, state };
 }
 
 /** Read the checkpoints that somebody has kept. Return those that are signed, with the file among whose findings they count. */

@@ -100,3 +100,16 @@ def _button(words: list[str], sent: int) -> int:
     """Return the place of the button to choose: two times of three one that ends something, if there is one, else each in its turn."""
     ends = [place for place, text in enumerate(words) if any(end in text for end in ENDS)]
     return ends[0] if ends and sent % 3 else sent % len(words)
+
+
+DROP = """([name, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  const event = { bubbles: true, cancelable: true, dataTransfer: data };
+  for (const kind of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(kind, event));
+}"""
+
+
+def drop(page: Page, lines: list[str], name: str = "record.ndjson") -> None:
+    """Drop a file with these lines on the page."""
+    page.evaluate(DROP, [name, "".join(lines)])

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { readReceipt } from "../../sdk/js/evidence.js";
 import { verify } from "../../verify/verify.mjs";
-import { checked, failing, sorted, verdict } from "../../web/static/checking.js";
-import { MATCH, SECRET, SERVER, blindOf, checkpoint, consistency, file, leavesOf, lines, logOf, match, receipt, record } from "./making.mjs";
+import { alone, aloneTold, checked, failing, receiptsTold, sorted, verdict, withKept } from "../../web/static/checking.js";
+import { keyOf, MATCH, SECRET, SERVER, blindOf, checkpoint, consistency, file, leavesOf, lines, logOf, match, receipt, record } from "./making.mjs";
 
 const ENTRIES = match();
 const BLIND = blindOf(SECRET).toString("hex");
@@ -32,6 +33,72 @@ test("what somebody keeps is known by what is in it, whatever its name", async (
   const result = await checked(verify, found);
   assert.ok(result.ok, JSON.stringify(result.findings));
   assert.equal(verdict(result), "All that could be checked here holds: 14 entries, 14 digests, 12 dice, 11 signatures, 3 leaves.");
+});
+
+test("receipts are known as programs keep them, as a page saves them, and as they were pasted", async () => {
+  const notes = [receipt(SERVER, ENTRIES[5]), receipt(SERVER, ENTRIES[6])];
+  const bundle = { receipts: notes, checkpoints: [checkpoint(SERVER, LOG)], keys: [SERVER.vkey] };
+  const proof = { sentence: "It differs.", ...bundle, consistency: [{ from: 1, to: 2, hashes: [] }], entry: {} };
+  const texts = [notes.map((note) => `${JSON.stringify(note)}\n`).join(""), JSON.stringify(bundle), JSON.stringify(proof), ` \n${notes[0].trim().replaceAll("\n", "\r\n")}`];
+  const found = await sorted(texts.map((text) => new Blob([text])));
+  assert.deepEqual(found.receipts, [...notes, ...notes, ...notes, notes[0]]);
+  assert.deepEqual([found.checkpoints.length, found.keys.length, found.consistency.length, found.files.length], [2, 2, 1, 0]);
+});
+
+test("what the browser keeps of a match is compared with its file, and each receipt is told of", async () => {
+  const other = { ...ENTRIES[5], digest: "ab".repeat(32) };
+  const elsewhere = receipt(SERVER, { ...ENTRIES[0], match: "mbbbbbbbbbbbbbbbb" });
+  const kept = { receipts: [receipt(SERVER, ENTRIES[3]), receipt(SERVER, ENTRIES[4]), elsewhere], keys: [SERVER.vkey] };
+  const given = [elsewhere, receipt(SERVER, ENTRIES[5]), receipt(keyOf("someone"), ENTRIES[5])].map((text) => new Blob([text]));
+  const all = await withKept(await sorted([dossier, ...given]), kept, readReceipt);
+  assert.deepEqual([all.own, all.receipts.length, all.keys], [2, 5, [SERVER.vkey]]);
+  const result = await checked(verify, all);
+  assert.deepEqual(result.receipts.map(({ state }) => state), ["elsewhere", "agrees", "unsigned", "agrees", "agrees"]);
+  assert.deepEqual(receiptsTold(result.receipts.filter(({ match }) => match === MATCH), 2), [
+    { text: "The receipt of version 6 agrees with the file.", bad: false },
+    { text: "The receipt of version 6 is not signed by a key that is known.", bad: true },
+    { text: "2 receipts that this browser keeps agree with the file.", bad: false },
+  ]);
+  const half = await checked(verify, await withKept(await sorted([new Blob([record(ENTRIES.slice(0, 4), BLIND)])]), kept, readReceipt));
+  assert.deepEqual(half.receipts.map(({ state }) => state), ["agrees", "beyond"]);
+  const retold = await checked(verify, await withKept(await sorted([dossier]), { ...kept, receipts: [receipt(SERVER, other)] }, readReceipt));
+  assert.deepEqual([retold.ok, ...receiptsTold(retold.receipts, 1).map(({ bad }) => bad)], [false, true]);
+  assert.match(receiptsTold([...half.receipts, ...result.receipts])[0].text, new RegExp(`^The receipt of version 4 of ${MATCH} agrees`));
+});
+
+test("a file of another server is not measured by what this browser keeps of this one", async () => {
+  const key = keyOf("another-server");
+  const foreign = new Blob([file(lines(ENTRIES, { key }), { key })]);
+  const kept = { receipts: [receipt(SERVER, { ...ENTRIES[5], digest: "ab".repeat(32) })], keys: [SERVER.vkey] };
+  const all = await withKept(await sorted([foreign]), kept, readReceipt);
+  assert.deepEqual([all.own, all.receipts, all.keys], [0, [], []]);
+  assert.ok((await checked(verify, all)).ok);
+  const posing = new Blob([file(lines(ENTRIES, { key: keyOf(SERVER.name, 2) }), { key: keyOf(SERVER.name, 2) })]);
+  const found = await checked(verify, await withKept(await sorted([posing]), { ...kept, receipts: [] }, readReceipt));
+  assert.equal(found.findings[0].code, "wrong_key");
+});
+
+test("receipts without a file are held against one another, and against what the server signs now", async () => {
+  const retold = { ...ENTRIES[5], digest: "ab".repeat(32) };
+  const server = async (path) => {
+    const version = Number(/^\/v1\/matches\/mabcdefghijklmnop\/receipts\/(\d+)$/.exec(path)?.[1]);
+    if (!version || version > 6) throw Object.assign(new Error("There is no such version."), { status: 404 });
+    return new Response(JSON.stringify({ receipt: receipt(SERVER, version === 6 ? retold : ENTRIES[version - 1]) }));
+  };
+  const isSigned = async (note) => note.includes(SERVER.name);
+  const hold = async (...notes) => (await alone(notes, readReceipt, isSigned, server)).map(({ state }) => state);
+  const [fourth, sixth, seventh] = [3, 5, 6].map((place) => receipt(SERVER, ENTRIES[place]));
+  assert.deepEqual(await hold(fourth, sixth, seventh), ["same", "changed", "unknown"]);
+  assert.deepEqual(await hold(sixth, receipt(SERVER, retold)), ["twice", "twice"]);
+  assert.deepEqual(await hold(receipt(keyOf("someone"), ENTRIES[3]), "warledger.org/receipt/v1\n"), ["unsigned", "unsigned"]);
+  assert.deepEqual(await hold(fourth, receipt(keyOf("someone"), retold)), ["same", "unsigned"]);
+  const away = async () => Promise.reject(Object.assign(new Error("It is away."), { status: 503 }));
+  await assert.rejects(alone([fourth], readReceipt, isSigned, away), /away/);
+  assert.deepEqual([["same"], ["same", "unknown"], ["same", "changed"]].map((states) => aloneTold(states.map((state) => ({ state })))), [
+    { ok: true, text: "1 receipt agrees with what this server signs now. Its file says more: drop that, too." },
+    { ok: true, text: "1 receipt agrees with what this server signs now; of the others it shows nothing." },
+    { ok: false, text: "Something is wrong with 1 receipt of 2." },
+  ]);
 });
 
 test("any other object of JSON is a file to be checked", async () => {

@@ -1,10 +1,14 @@
-// The audit in the tab: a match that is over, or a file that somebody drops, is checked by verify.mjs. Nothing is sent anywhere.
-// Where the server has Pyodide, the rules of the games decide every action again, too, in a worker.
+// The audit in the tab: a match that is over, or files that somebody drops, are checked by verify.mjs, and compared with the receipts that the
+// browser keeps. No file is sent anywhere. For receipts without a file, the server is asked what it signs of their versions now. Where the
+// server has Pyodide, the rules of the games decide every action again, too, in a worker.
 //
 // Two events tell the page of it: `seek` with {version} when a finding is chosen, `findings` with {versions} of the match of the page.
 
 import { ask, json } from "./asking.js";
-import { checked, decided, failing, ruling, sorted, verdict } from "./checking.js";
+import { alone, aloneTold, checked, decided, failing, receiptsTold, ruling, sorted, verdict, withKept } from "./checking.js";
+import { dayOf, Disagreement } from "./comparing.js";
+import { askText } from "./dialogs.js";
+import { comparing } from "./evidence.js";
 import { make } from "./site.js";
 
 const ABOUT_AGAIN = "To decide every action again, your browser loads Python and the rules of this server, 7 MB the first time. It sends nothing.";
@@ -13,6 +17,7 @@ const ABOUT_AGAIN = "To decide every action again, your browser loads Python and
 export function mount(element, { match = null } = {}) {
   const said = make("p", { class: "verdict", role: "status" });
   const list = make("ol", { "aria-label": "Findings", hidden: true });
+  const held = make("ul", { "aria-label": "Receipts", class: "held", hidden: true });
   const more = make("details", { hidden: true }, make("summary", {}, "What was checked, and what was not"));
   const input = make("input", { type: "file", multiple: true });
   const button = match && make("button", { type: "button", class: "first" }, "Check this match");
@@ -33,7 +38,7 @@ export function mount(element, { match = null } = {}) {
     const current = () => mine === turn;
     working.abort();
     working = new AbortController();
-    list.hidden = more.hidden = true;
+    list.hidden = held.hidden = more.hidden = true;
     say(begun);
     try {
       const result = await job((text) => current() && say(text), working.signal);
@@ -48,10 +53,30 @@ export function mount(element, { match = null } = {}) {
     last = given;
     if (again) again.hidden = false;
     const job = async (told) => {
-      const { verify } = await import("./verify.mjs");
-      return checked(verify, await given(), (lines) => told(`Checking … ${lines.toLocaleString("en")} lines`));
+      const here = await comparing();
+      const all = await withKept(await given(), await here.all(), here.sdk.readReceipt);
+      if (!all.keys.length && all.receipts.length && !(await isDossier(all.files))) all.keys = await published();
+      const result = await checked(here.verifier.verify, all, (lines) => told(`Checking … ${lines.toLocaleString("en")} lines`));
+      return { ...result, own: all.own, log: await continued(here, result.checkpoints) };
     };
     return work("Checking …", job, show);
+  }
+
+  /** Check receipts and checkpoints without a file. */
+  function hold({ receipts, checkpoints, keys }) {
+    const job = async () => {
+      const here = await comparing();
+      const known = [...keys, ...(await here.all()).keys];
+      if (!known.length) known.push(...(await published()));
+      const states = await alone(receipts, here.sdk.readReceipt, (note) => here.isSigned(note, null, known), ask);
+      const log = await logged(here, checkpoints, known);
+      return { states, log };
+    };
+    return work("Comparing …", job, ({ states, log }) => {
+      const { ok, text } = states.length ? aloneTold(states) : { ok: true, text: "" };
+      say([text, log.text].filter(Boolean).join(" "), ok && !log.bad ? "holds" : "fails");
+      showHeld(receiptsTold(states));
+    });
   }
 
   /** Let the rules decide again what was checked last, or the match of the page. */
@@ -80,8 +105,14 @@ export function mount(element, { match = null } = {}) {
     more.hidden = false;
   }
 
+  function showHeld(told) {
+    held.replaceChildren(...told.map(({ text, bad }) => make("li", { class: bad ? "fails" : null }, text)));
+    held.hidden = !told.length;
+  }
+
   function show(result) {
     showFindings(result, verdict(result));
+    showHeld([...receiptsTold(result.receipts, result.own), ...(result.log.text ? [result.log] : [])]);
     const done = Object.entries(result.checked).filter(([, number]) => number);
     showMore(
       make("ul", {}, ...result.files.map((file) => make("li", {}, about(file)))),
@@ -106,8 +137,11 @@ export function mount(element, { match = null } = {}) {
     const [other] = given.others;
     if (other) say(`${other.name} is not the file of a match. Give a dossier or a record, as text that begins with “{”.`, "fails");
     else if (given.files.length) check(async () => given);
+    else if (given.receipts.length || given.checkpoints.length) hold(given);
     else say("Give the file of a match as well: a dossier or a record. Drop it together with what you have kept.", "fails");
   }
+
+  const pasted = (text) => dropped([new File([text], "What was pasted")]);
 
   const holds = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragover", (event) => {
@@ -122,6 +156,16 @@ export function mount(element, { match = null } = {}) {
     event.preventDefault();
     dropped([...event.dataTransfer.files]);
   });
+  addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain");
+    if (!text || event.target.closest?.("input, textarea, dialog")) return;
+    event.preventDefault();
+    pasted(text);
+  });
+  const paste = make("button", { type: "button", onclick: async () => {
+    const text = await askText("Paste it here", { about: "A receipt, a checkpoint, or the text of a whole file", long: true, send: "Check it" });
+    if (text) pasted(text);
+  } }, "Paste …");
   input.onchange = () => {
     dropped([...input.files]);
     input.value = "";
@@ -137,23 +181,56 @@ export function mount(element, { match = null } = {}) {
     make(
       "p",
       { class: "note" },
-      "Your browser checks the chain of digests, the secret, every roll of dice, signatures and the log. It needs no trust in this server, and sends nothing.",
+      "Your browser checks the chain of digests, the secret, every roll of dice, signatures and the log. It needs no trust in this server, and sends no file.",
     ),
-    make("p", { class: "row" }, ...[button].filter(Boolean), make("label", { class: "button" }, "Check a file …", input), again),
+    make("p", { class: "row" }, ...[button].filter(Boolean), make("label", { class: "button" }, "Check files …", input), paste, again),
     make(
       "p",
       { class: "note" },
-      "Or drop files anywhere on this page: dossiers or records, with keys, receipts and checkpoints that you have kept.",
+      "Or drop files anywhere on this page: dossiers or records, with keys, receipts and checkpoints that you have kept. Receipts may also come alone. What this browser keeps is compared by itself.",
     ),
-    ...[again && make("p", { class: "note" }, ABOUT_AGAIN), said, list, more].filter(Boolean),
+    ...[again && make("p", { class: "note" }, ABOUT_AGAIN), said, held, list, more].filter(Boolean),
   );
 }
 
 /** Ask for the dossier of a match, and for the keys of the server that it should be signed with. */
 async function dossier(match) {
   const response = await ask(`/v1/matches/${match}/dossier`, { accept: "application/x-ndjson" });
-  const { keys } = await json("/.well-known/warledger-keys");
-  return { files: [{ stream: () => response.body }], keys: keys.map(({ vkey }) => vkey) };
+  const none = { receipts: [], checkpoints: [], consistency: [] };
+  return { ...none, files: [{ match, name: null, stream: () => response.body }], keys: await published() };
+}
+
+/** Return the keys that this server publishes. */
+const published = async () => (await json("/.well-known/warledger-keys")).keys.map(({ vkey }) => vkey);
+
+/** Whether one of the files has keys of its own. */
+async function isDossier(files) {
+  const begins = await Promise.all(files.map((file) => file.slice?.(0, 2_000).text() ?? '"line":"dossier"'));
+  return begins.some((text) => text.includes('"line":"dossier"'));
+}
+
+/** Compare checkpoints without a file with the one that the browser keeps, and with the newest one. Return {text, bad}. */
+async function logged(here, notes, keys) {
+  const heads = notes.map((note) => ({ ...here.verifier.readCheckpoint(note), note }));
+  for (const { note, origin } of heads) {
+    if (!(await here.isSigned(note, origin, keys))) return { text: "A checkpoint is not signed by a key that is known.", bad: true };
+  }
+  if (heads.length) await here.log().catch(() => null); // so that there is one to compare with; where it fails, that is said below
+  return continued(here, heads);
+}
+
+/** Compare the checkpoints of files with the one that the browser keeps. Return {text, bad}; no text if there is nothing to compare. */
+async function continued(here, checkpoints) {
+  const heads = [...new Map(checkpoints.map((head) => [head.note, head])).values()];
+  try {
+    const seen = [];
+    for (const head of heads) seen.push(await here.shown(head));
+    const since = seen.find((moment) => moment !== null);
+    return { text: since === undefined ? "" : `The log is the one that this browser saw on ${dayOf(since)}.`, bad: false };
+  } catch (problem) {
+    if (problem instanceof Disagreement) return { text: problem.message, bad: true };
+    return { text: `The log could not be compared with what this browser saw of it: ${problem.message}`, bad: false };
+  }
 }
 
 function about({ kind, match, versions, viewer, name }) {

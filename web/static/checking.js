@@ -1,6 +1,7 @@
 // Checking files of matches in the tab, without the page: what was dropped, and what to say of the answer. verify.mjs does the work.
 
-const SMALL = 100_000; // letters of a file that may be something that somebody has kept
+const SMALL = 2_000_000; // letters of a file that may be something that somebody has kept
+const RECEIPT = "warledger.org/receipt/v1\n";
 
 /**
  * Sort what somebody gives: `files` of matches to be checked, and what was kept of matches and logs to compare them with. `others` are files
@@ -19,17 +20,41 @@ export async function sorted(given) {
 
 /** Put a small file where it belongs. Return false if it is none of those that are kept. */
 function keep(text, found) {
-  if (text.startsWith("warledger.org/receipt/v1\n")) return found.receipts.push(text);
-  if (/^\S+\n\d+\n[A-Za-z0-9+/]{43}=\n/u.test(text)) return found.checkpoints.push(text);
-  const keys = text.trim().split(/\s+/u);
+  const note = noted(text);
+  if (note.startsWith(RECEIPT)) return found.receipts.push(note);
+  if (/^\S+\n\d+\n[A-Za-z0-9+/]{43}=\n/u.test(note)) return found.checkpoints.push(note);
+  if (note.startsWith('"')) return keepLines(note, found);
+  const keys = text.slice(0, 10_000).trim().split(/\s+/u);
   if (keys.every((key) => /^[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/u.test(key))) return found.keys.push(...keys);
   const value = parsed(text);
   if (typeof value?.receipt === "string") return found.receipts.push(value.receipt);
   if (Array.isArray(value?.keys) && value.keys.every((key) => typeof key?.vkey === "string"))
     return found.keys.push(...value.keys.map((key) => key.vkey));
   if (Array.isArray(value?.hashes) && "from" in value && "to" in value) return found.consistency.push(value);
-  return false;
+  return keepBundle(value, found);
 }
+
+/** Put the receipts of a match as programs keep them: a text of JSON in each line. */
+function keepLines(text, found) {
+  const notes = text.trim().split("\n").map(parsed);
+  return notes.every((note) => typeof note === "string" && note.startsWith(RECEIPT)) && found.receipts.push(...notes);
+}
+
+/** Put what a page has kept, or the proof that it has saved: lists by their names. */
+function keepBundle(value, found) {
+  const { receipts, checkpoints = [], keys = [], consistency = [] } = value ?? {};
+  const texts = [receipts ?? [], checkpoints, keys];
+  if (!texts.every((list) => Array.isArray(list) && list.every((text) => typeof text === "string")) || !Array.isArray(consistency)) return false;
+  if (receipts === undefined && !checkpoints.length) return false;
+  found.receipts.push(...texts[0]);
+  found.checkpoints.push(...checkpoints);
+  found.keys.push(...keys);
+  found.consistency.push(...consistency);
+  return true;
+}
+
+/** Return a text as a note ends, also where an editor or a clipboard has changed that. */
+const noted = (text) => `${text.replaceAll("\r\n", "\n").trim()}\n`;
 
 function parsed(text) {
   try {
@@ -39,8 +64,32 @@ function parsed(text) {
   }
 }
 
+/** Return the match of a file and the name of the server that has signed it, each null where it does not say. */
+async function about(file) {
+  if (file.match) return file;
+  const begins = await file.slice(0, 2_000).text();
+  const ends = await file.slice(-200).text();
+  const match = [begins, ends].map((text) => /"match":"(m[a-z2-7]{16})"/u.exec(text)?.[1]).find(Boolean) ?? null;
+  const name = begins.includes('"line":"dossier"') ? (/"name":"([^"]+)"/u.exec(begins)?.[1] ?? null) : null;
+  return { match, name };
+}
+
+/**
+ * Add what the browser keeps of the matches of the files, and of the server that has signed them: receipts at the end, and keys. `kept`:
+ * {receipts, keys}. `own` of the answer says how many receipts were added, `whose` whether the keys are those that were kept.
+ */
+export async function withKept(found, kept, readReceipt) {
+  const files = await Promise.all(found.files.map(about));
+  const matches = new Set(files.map(({ match }) => match));
+  const own = kept.receipts.filter((note) => matches.has(readReceipt(note)?.match) && !found.receipts.includes(note));
+  const known = files.every(({ name }) => name === null || kept.keys.some((key) => key.startsWith(`${name}+`)));
+  const keys = known ? [...new Set([...found.keys, ...kept.keys])] : found.keys;
+  // A file of another server is not measured by the keys of this one, nor by receipts that those have signed.
+  return { ...found, keys, receipts: known ? [...found.receipts, ...own] : found.receipts, own: known ? own.length : 0 };
+}
+
 /** Check what was sorted. The answer is that of verify.mjs. */
-export function checked(verify, { files, others, ...kept }, progress) {
+export function checked(verify, { files, others, own, ...kept }, progress) {
   return verify(
     files.map((file) => file.stream()),
     { ...kept, progress },
@@ -48,6 +97,74 @@ export function checked(verify, { files, others, ...kept }, progress) {
 }
 
 const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+const SAYS = {
+  agrees: "agrees with the file.",
+  differs: "says that it was another entry. So the server has changed its history, or this file is not true.",
+  beyond: "is of a version that the file does not have.",
+  elsewhere: "is of a match of which no file was given.",
+  unsigned: "is not signed by a key that is known.",
+  same: "agrees with what this server signs now.",
+  changed: "differs from what this server signs now. So it has changed its history.",
+  twice: "differs from another receipt of that version. So the server has told two histories.",
+  unknown: "is of a version that this server does not show.",
+};
+const BAD = ["differs", "unsigned", "changed", "twice"];
+
+/**
+ * Say in sentences what came of receipts: {text, bad}. `receipts`: their states, as verify.mjs and `alone` give them. The last `own` are
+ * those that the browser keeps; where they agree they are counted.
+ */
+export function receiptsTold(receipts, own = 0) {
+  const several = new Set(receipts.map(({ match }) => match)).size > 1;
+  const told = ({ match, version, state }) => {
+    const which = version === null ? "A receipt" : `The receipt of version ${version}${several ? ` of ${match}` : ""}`;
+    return { text: `${which} ${SAYS[state]}`, bad: BAD.includes(state) };
+  };
+  const given = receipts.slice(0, receipts.length - own);
+  const kept = receipts.slice(receipts.length - own);
+  const agree = kept.filter(({ state }) => state === "agrees").length;
+  const counted = agree ? [{ text: `${count(agree, "receipt")} that this browser keeps ${agree === 1 ? "agrees" : "agree"} with the file.`, bad: false }] : [];
+  return [...given.map(told), ...counted, ...kept.filter(({ state }) => BAD.includes(state)).map(told)];
+}
+
+const MOST = 100; // receipts for which the server is asked
+
+/**
+ * Hold receipts, without a file, against one another and against what this server signs now. Return the state of each, as `receiptsTold`
+ * takes it. `isSigned` says whether a note is signed by a key that is known, `ask` asks the server and throws a Problem.
+ */
+export async function alone(receipts, readReceipt, isSigned, ask) {
+  const said = receipts.map((note) => ({ note, ...readReceipt(note) }));
+  const same = (one, other) => one.digest === other.digest && one.at === other.at;
+  const state = async (one, place) => {
+    if (one.match === undefined || !(await isSigned(one.note))) return "unsigned";
+    const twins = said.filter(({ match, version }) => match === one.match && version === one.version);
+    for (const twin of twins) if (!same(twin, one) && (await isSigned(twin.note))) return "twice";
+    if (place >= MOST) return "unknown";
+    try {
+      const { receipt } = await (await ask(`/v1/matches/${one.match}/receipts/${one.version}`)).json();
+      return same(readReceipt(receipt), one) ? "same" : "changed";
+    } catch (problem) {
+      if (problem.status >= 400 && problem.status < 429) return "unknown";
+      throw problem;
+    }
+  };
+  const states = [];
+  for (const [place, one] of said.entries()) {
+    states.push({ match: one.match ?? null, version: one.version ?? null, state: await state(one, place) });
+  }
+  return states;
+}
+
+/** Say in a sentence what came of receipts without a file. */
+export function aloneTold(states) {
+  const bad = states.filter(({ state }) => BAD.includes(state)).length;
+  if (bad) return { ok: false, text: `Something is wrong with ${count(bad, "receipt")} of ${states.length}.` };
+  const same = states.filter(({ state }) => state === "same").length;
+  if (same === states.length) return { ok: true, text: `${count(same, "receipt agrees", "receipts agree")} with what this server signs now. Its file says more: drop that, too.` };
+  return { ok: true, text: `${count(same, "receipt agrees", "receipts agree")} with what this server signs now; of the others it shows nothing.` };
+}
 
 /** Say in a sentence what came of it. */
 export function verdict({ ok, files, findings, checked: done }) {

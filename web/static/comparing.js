@@ -38,7 +38,7 @@ export class Comparing {
   async match(standing) {
     const { id: match, version: newest, status, spectators } = standing;
     const hidden = spectators !== "all" && status !== "over";
-    await this.kept.sift(match, (note) => this.#signed(note));
+    await this.kept.sift(match, (note) => this.isSigned(note));
     return this.#heard(match, async (evidence) => {
       const notes = await this.receipts.of(match);
       const versions = [...notes.keys()].sort((one, other) => one - other);
@@ -136,12 +136,23 @@ export class Comparing {
     const note = await (await this.ask("/log/checkpoint")).text();
     const head = await this.#checkpoint(note);
     const { last: noted } = (await this.storage.get("logs", LOG)) ?? {};
-    const last = noted && (await this.#signed(noted.note, noted.origin)) ? noted : null;
+    const last = noted && (await this.isSigned(noted.note, noted.origin)) ? noted : null;
     const before = last?.origin === head.origin ? last : null;
     if (before) await this.#continued(before, head);
     const newer = !before || head.size >= before.size;
     if (newer) await this.storage.change("logs", LOG, () => ({ last: { ...head, seen: now } }));
     return { since: before?.seen ?? null, renamed: last && !before ? last.origin : null, note: newer ? note : before.note };
+  }
+
+  /**
+   * Compare a checkpoint that a file shows, {origin, size, root, note}, with the one that was kept. Return when that was seen, in ms, or null
+   * if nothing was kept of that log. Throw Disagreement.
+   */
+  async shown(head) {
+    const { last } = (await this.storage.get("logs", LOG)) ?? {};
+    if (last?.origin !== head.origin || !(await this.isSigned(last.note, last.origin))) return null;
+    await this.#continued(last, head);
+    return last.seen;
   }
 
   /** Return everything that is kept, in the form that /check takes. */
@@ -157,12 +168,12 @@ export class Comparing {
     await this.storage.change("logs", LOG, () => undefined);
   }
 
-  /** Return whether the server has signed a note, by a key that is trusted. Where signatures cannot be checked it is taken as signed. */
-  async #signed(note, name = null) {
+  /** Return whether a note is signed by a key that is kept, or by one of `more` (vkeys). Where signatures cannot be checked it is taken as signed. */
+  async isSigned(note, name = null, more = []) {
     const { readNote, readKey, signers, canCheckSignatures } = this.verifier;
     const read = readNote(note);
     if (!read || !(await canCheckSignatures())) return read !== null;
-    const { good } = await signers(read, (await this.receipts.keys()).map(readKey).filter(Boolean));
+    const { good } = await signers(read, [...(await this.receipts.keys()), ...more].map(readKey).filter(Boolean));
     return good.some((key) => name === null || key.name === name);
   }
 
@@ -170,7 +181,7 @@ export class Comparing {
   async #checkpoint(note) {
     const head = this.verifier.readCheckpoint(note);
     if (head) await this.#trust(note);
-    if (!head || !(await this.#signed(note, head.origin)))
+    if (!head || !(await this.isSigned(note, head.origin)))
       throw new Disagreement("What the server gives as the newest checkpoint of its log is not signed by its key.", { checkpoints: [note] });
     return { ...head, note };
   }

@@ -1,7 +1,7 @@
 // Evidence on the pages: receipts are kept of what is played and looked at here, and compared with what the server says later.
 
 import { ask, Problem } from "./asking.js";
-import { Comparing, Disagreement, told } from "./comparing.js";
+import { Comparing, dayOf, Disagreement, told } from "./comparing.js";
 import { isSure } from "./dialogs.js";
 import { Kept } from "./receipts.js";
 import { make, save } from "./site.js";
@@ -43,6 +43,30 @@ export async function compare(standing, element) {
     line.replaceChildren(told(found, log, here.storage.lasting), ...offered);
   } catch (problem) {
     failed(problem);
+  }
+}
+
+/** Compare everything that is kept with what this server says now. Return a sentence; `say` gets one for the progress. */
+export async function compareAll(say) {
+  const here = await comparing();
+  const matches = (await here.kept.matches()).filter(({ notes }) => notes.length);
+  let [agree, unknown] = [0, 0];
+  try {
+    for (const [place, { match }] of matches.entries()) {
+      say(`Comparing … ${place + 1} of ${matches.length} matches`);
+      try {
+        agree += (await here.match(await (await ask(`/v1/matches/${match}`)).json())).agree;
+      } catch (problem) {
+        if (problem.status !== 404 && problem.status !== 403) throw problem;
+        unknown += 1;
+      }
+    }
+    const { since } = await here.log();
+    const gone = unknown ? ` ${unknown} of the ${matches.length} matches are not on this server, or it does not show them.` : "";
+    return `${agree} receipts agree with what this server shows now.${since ? ` Its log continues what you saw on ${dayOf(since)}.` : ""}${gone}`;
+  } catch (problem) {
+    if (problem instanceof Disagreement) alarm(problem);
+    return problem.message;
   }
 }
 
