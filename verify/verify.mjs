@@ -1922,7 +1922,7 @@ const STEP = 2000; // lines between two reports of progress
  * The answer is `{ok, files, findings, checked, unchecked, receipts, checkpoints}`: a finding is `{file, version, code, sentence}` with the place
  * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences. `receipts` says of each receipt
  * `{match, version, state}`: it `agrees` with the files or `differs`, they do not have its version (`beyond`), no file is of its match
- * (`elsewhere`), or no key that is known has signed it (`unsigned`). `checkpoints` are those of the files, `{origin, size, root, note}`.
+ * (`elsewhere`), or no key that is known has signed it (`unsigned`). `checkpoints` are the notes of those that the files show.
  */
 export async function verify(input, { keys = [], receipts = [], checkpoints = [], consistency = [], now = null, progress = null } = {}) {
   const inputs = Array.isArray(input) ? input : [input];
@@ -1956,7 +1956,7 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
   for (const { checked: counts } of reports)
     for (const [name, count] of Object.entries(counts)) checked[name] = (checked[name] ?? 0) + count;
   const unchecked = [...new Set(reports.flatMap((one) => [...one.unchecked]))];
-  const shown = readers.flatMap(({ file }) => file.checkpoints);
+  const shown = [...new Set(readers.flatMap(({ file }) => file.checkpoints.map(({ note }) => note)))];
   return { ok: !findings.length, files, findings, checked, unchecked, receipts: held, checkpoints: shown };
 }
 

@@ -56,7 +56,8 @@ export function mount(element, { match = null } = {}) {
       const here = await comparing();
       const all = await withKept(await given(), await here.all(), here.sdk.readReceipt);
       if (!all.keys.length && all.receipts.length && !(await isDossier(all.files))) all.keys = await published();
-      const result = await checked(here.verifier.verify, all, (lines) => told(`Checking … ${lines.toLocaleString("en")} lines`));
+      const { verify } = await import("./verify.mjs");
+      const result = await checked(verify, all, (lines) => told(`Checking … ${lines.toLocaleString("en")} lines`));
       return { ...result, own: all.own, log: await continued(here, result.checkpoints) };
     };
     return work("Checking …", job, show);
@@ -67,10 +68,9 @@ export function mount(element, { match = null } = {}) {
     const job = async () => {
       const here = await comparing();
       const known = [...keys, ...(await here.all()).keys];
-      if (!known.length) known.push(...(await published()));
-      const states = await alone(receipts, here.sdk.readReceipt, (note) => here.isSigned(note, null, known), ask);
-      const log = await logged(here, checkpoints, known);
-      return { states, log };
+      const trusted = new here.sdk.Receipts(undefined, known.length ? known : await published());
+      const states = await alone(receipts, here.sdk.readReceipt, (note) => trusted.isSigned(note), ask);
+      return { states, log: await logged(here, checkpoints, trusted) };
     };
     return work("Comparing …", job, ({ states, log }) => {
       const { ok, text } = states.length ? aloneTold(states) : { ok: true, text: "" };
@@ -210,22 +210,20 @@ async function isDossier(files) {
 }
 
 /** Compare checkpoints without a file with the one that the browser keeps, and with the newest one. Return {text, bad}. */
-async function logged(here, notes, keys) {
-  const heads = notes.map((note) => ({ ...here.verifier.readCheckpoint(note), note }));
-  for (const { note, origin } of heads) {
-    if (!(await here.isSigned(note, origin, keys))) return { text: "A checkpoint is not signed by a key that is known.", bad: true };
+async function logged(here, notes, trusted) {
+  for (const note of notes) {
+    if (!(await trusted.isSigned(note))) return { text: "A checkpoint is not signed by a key that is known.", bad: true };
   }
-  if (heads.length) await here.log().catch(() => null); // so that there is one to compare with; where it fails, that is said below
-  return continued(here, heads);
+  if (notes.length) await here.log().catch(() => null); // so that there is one to compare with; where it fails, that is said below
+  return continued(here, notes);
 }
 
 /** Compare the checkpoints of files with the one that the browser keeps. Return {text, bad}; no text if there is nothing to compare. */
-async function continued(here, checkpoints) {
-  const heads = [...new Map(checkpoints.map((head) => [head.note, head])).values()];
+async function continued(here, notes) {
   try {
-    const seen = [];
-    for (const head of heads) seen.push(await here.shown(head));
-    const since = seen.find((moment) => moment !== null);
+    const moments = [];
+    for (const note of notes) moments.push((await here.shown(note)).since);
+    const since = moments.find(Boolean);
     return { text: since === undefined ? "" : `The log is the one that this browser saw on ${dayOf(since)}.`, bad: false };
   } catch (problem) {
     if (problem instanceof Disagreement) return { text: problem.message, bad: true };

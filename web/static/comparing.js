@@ -1,6 +1,6 @@
 // Comparing what this browser has kept with what the server says now: the receipts of a match, and the newest checkpoint of the log. It knows
-// no page: what it needs is given to it. `sdk`: evidence.js, problems.js and receipts.js of sdk/js. `verifier`: verify.mjs. `ask`: a function
-// that asks for an address and returns the Response, or throws a Problem with its `status`.
+// no page: what it needs is given to it. `sdk`: evidence.js, problems.js and receipts.js of sdk/js. `ask`: a function that asks for an address
+// and returns the Response, or throws a Problem with its `status`.
 
 const PAGE = 500; // entries to ask for at once
 const WALK = 2_000; // entries that are checked at most before the newest one
@@ -17,8 +17,8 @@ export class Disagreement extends Error {
 const json = async (ask, path) => (await ask(path)).json();
 
 export class Comparing {
-  constructor({ storage, kept, sdk, verifier, ask }) {
-    Object.assign(this, { storage, sdk, verifier, ask });
+  constructor({ storage, kept, sdk, ask }) {
+    Object.assign(this, { storage, sdk, ask });
     this.receipts = new sdk.Receipts(kept);
     this.kept = kept;
   }
@@ -38,7 +38,7 @@ export class Comparing {
   async match(standing) {
     const { id: match, version: newest, status, spectators } = standing;
     const hidden = spectators !== "all" && status !== "over";
-    await this.kept.sift(match, (note) => this.isSigned(note));
+    await this.kept.sift(match, (note) => this.receipts.isSigned(note));
     return this.#heard(match, async (evidence) => {
       const notes = await this.receipts.of(match);
       const versions = [...notes.keys()].sort((one, other) => one - other);
@@ -114,8 +114,10 @@ export class Comparing {
     const sentence =
       changed !== null
         ? `The server has changed the history of this match: it signed another version ${changed} before.`
-        : entry
-          ? `Version ${version} of this match, as the server shows it now, does not follow from what this browser has kept of it.`
+        : entry && expected === entry.digest
+          ? `The server shows version ${version} of this match after another history than the one after which ${entry.actor} has signed it.`
+          : entry
+            ? `Version ${version} of this match, as the server shows it now, does not follow from what this browser has kept of it.`
           : `The server gives a receipt of version ${version} that is not good: ${alarm.message.replace(/^[^:]*: /, "")}.`;
     const keys = await this.receipts.keys();
     return new Disagreement(sentence, { match, version: changed ?? version, keys, receipts, ...(entry && { entry, expected }) });
@@ -136,23 +138,20 @@ export class Comparing {
     const note = await (await this.ask("/log/checkpoint")).text();
     const head = await this.#checkpoint(note);
     const { last: noted } = (await this.storage.get("logs", LOG)) ?? {};
-    const last = noted && (await this.isSigned(noted.note, noted.origin)) ? noted : null;
+    const last = noted && (await this.receipts.isSigned(noted.note)) ? noted : null;
     const before = last?.origin === head.origin ? last : null;
-    if (before) await this.#continued(before, head);
+    const holds = before && (await this.#continued(before, head));
     const newer = !before || head.size >= before.size;
     if (newer) await this.storage.change("logs", LOG, () => ({ last: { ...head, seen: now } }));
-    return { since: before?.seen ?? null, renamed: last && !before ? last.origin : null, note: newer ? note : before.note };
+    return { since: holds ? before.seen : null, renamed: last && !before ? last.origin : null };
   }
 
-  /**
-   * Compare a checkpoint that a file shows, {origin, size, root, note}, with the one that was kept. Return when that was seen, in ms, or null
-   * if nothing was kept of that log. Throw Disagreement.
-   */
-  async shown(head) {
+  /** Compare a checkpoint that a file shows with the one that was kept. Return as `log` does. Throw Disagreement. */
+  async shown(note) {
+    const head = { ...this.sdk.readCheckpoint(note), note };
     const { last } = (await this.storage.get("logs", LOG)) ?? {};
-    if (last?.origin !== head.origin || !(await this.isSigned(last.note, last.origin))) return null;
-    await this.#continued(last, head);
-    return last.seen;
+    if (last?.origin !== head.origin || !(await this.receipts.isSigned(last.note))) return { since: null };
+    return { since: (await this.#continued(last, head)) ? last.seen : null };
   }
 
   /** Return everything that is kept, in the form that /check takes. */
@@ -168,33 +167,25 @@ export class Comparing {
     await this.storage.change("logs", LOG, () => undefined);
   }
 
-  /** Return whether a note is signed by a key that is kept, or by one of `more` (vkeys). Where signatures cannot be checked it is taken as signed. */
-  async isSigned(note, name = null, more = []) {
-    const { readNote, readKey, signers, canCheckSignatures } = this.verifier;
-    const read = readNote(note);
-    if (!read || !(await canCheckSignatures())) return read !== null;
-    const { good } = await signers(read, [...(await this.receipts.keys()), ...more].map(readKey).filter(Boolean));
-    return good.some((key) => name === null || key.name === name);
-  }
-
   /** Return a checkpoint, {origin, size, root, note}. Throw Disagreement if the server has not signed it. */
   async #checkpoint(note) {
-    const head = this.verifier.readCheckpoint(note);
+    const head = this.sdk.readCheckpoint(note);
     if (head) await this.#trust(note);
-    if (!head || !(await this.isSigned(note, head.origin)))
+    if (!head || !(await this.receipts.isSigned(note)))
       throw new Disagreement("What the server gives as the newest checkpoint of its log is not signed by its key.", { checkpoints: [note] });
     return { ...head, note };
   }
 
-  /** Check that of two checkpoints the larger one continues the other. Throw Disagreement. */
+  /** Return whether of two checkpoints the larger one continues the other; false if hashes cannot be computed here. Throw Disagreement. */
   async #continued(before, head) {
     const [small, large] = before.size <= head.size ? [before, head] : [head, before];
     const checkpoints = [before.note, head.note];
     const day = dayOf(before.seen);
     if (small.size === large.size) {
-      if (small.root === large.root) return;
+      if (small.root === large.root) return true;
       throw new Disagreement(`The server shows another log of ${small.size} leaves than on ${day}.`, { checkpoints });
     }
+    if (!this.sdk.canCheck()) return false;
     const proof = await json(this.ask, `/log/consistency?${new URLSearchParams({ from: small.size, to: large.size })}`).catch((problem) => {
       if (problem.status !== 404 && problem.status !== 400) throw problem; // it may answer later
       return { from: small.size, to: large.size, hashes: null };
@@ -203,7 +194,7 @@ export class Comparing {
       const sentence = `The log of the server has only ${head.size} leaves now, and had ${before.size} on ${day}.`;
       throw new Disagreement(sentence, { checkpoints });
     }
-    if (this.verifier.continues(small, large, proof.hashes)) return;
+    if (Array.isArray(proof.hashes) && (await this.sdk.continues(small, large, proof.hashes))) return true;
     const sentence = `The log of the server does not continue the one that this browser saw on ${day}. So the server has told two histories.`;
     throw new Disagreement(sentence, { checkpoints, consistency: [proof] });
   }

@@ -14,8 +14,8 @@ let loaded = null;
 /** Return the Comparing of this page. What it needs is loaded when it is asked for first. */
 export const comparing = () =>
   (loaded ??= (async () => {
-    const [tables, verifier, ...sdk] = await Promise.all([storage(), import("./verify.mjs"), ...SDK.map((name) => import(`/sdk/${name}`))]);
-    return new Comparing({ storage: tables, kept: new Kept(tables), sdk: Object.assign({}, ...sdk), verifier, ask });
+    const [tables, ...sdk] = await Promise.all([storage(), ...SDK.map((name) => import(`/sdk/${name}`))]);
+    return new Comparing({ storage: tables, kept: new Kept(tables), sdk: Object.assign({}, ...sdk), ask });
   })());
 
 let line = null; // where the page tells of receipts

@@ -4,7 +4,6 @@ import { test } from "node:test";
 import * as evidence from "../../../sdk/js/evidence.js";
 import * as problems from "../../../sdk/js/problems.js";
 import * as receipts from "../../../sdk/js/receipts.js";
-import * as verifier from "../../../verify/verify.mjs";
 import { Comparing, dayOf, Disagreement, told } from "../../../web/static/comparing.js";
 import { Kept } from "../../../web/static/receipts.js";
 import { Memory } from "../../../web/static/storing.js";
@@ -44,7 +43,7 @@ class Server {
 }
 
 const reader = (server, storage = new Memory(), more = {}) =>
-  new Comparing({ storage, kept: new Kept(storage, more), sdk: SDK, verifier, ask: (path) => server.ask(path) });
+  new Comparing({ storage, kept: new Kept(storage, more), sdk: SDK, ask: (path) => server.ask(path) });
 
 /** Return the Disagreement that something ends with. */
 async function disagreement(work) {
@@ -154,7 +153,7 @@ test("without WebCrypto what the server signs is compared, and that is said", as
 test("the log must continue the one that was seen", async () => {
   const server = new Server();
   const here = reader(server);
-  assert.deepEqual((({ since, renamed }) => ({ since, renamed }))(await here.log(START)), { since: null, renamed: null });
+  assert.deepEqual(await here.log(START), { since: null, renamed: null });
   server.leaves = LEAVES;
   assert.equal((await here.log(START + 5)).since, START);
   server.leaves = LEAVES.slice(0, 7); // another process, which is a little behind
@@ -202,4 +201,15 @@ test("what came of comparing is said in a line", () => {
   assert.match(told({ agree: 0, chained: true }, { since: null, renamed: null }, true), /^From now on this browser keeps receipts/);
   assert.match(told({ agree: 0, chained: true }, log, false), /^The log continues .* This browser keeps nothing, so/);
   assert.match(told({ agree: 1, chained: true }, { since: null, renamed: "old" }, true), /another name than before, when it was old\.$/);
+});
+
+test("a checkpoint that a file shows is compared with the one that was kept", async () => {
+  const server = new Server();
+  const here = reader(server);
+  assert.deepEqual(await here.shown(checkpoint(SERVER, LEAVES)), { since: null });
+  server.leaves = LEAVES;
+  await here.log(START);
+  assert.deepEqual(await here.shown(checkpoint(SERVER, LEAVES.slice(0, 3))), { since: START });
+  assert.deepEqual(await here.shown(checkpoint(keyOf("another"), LEAVES.slice(0, 3))), { since: null });
+  await disagreement(here.shown(checkpoint(SERVER, ["another", ...LEAVES.slice(1, 3)])));
 });
