@@ -118,14 +118,17 @@ def _take(game: Game, position: Position, entry: Entry, viewer: str, shape: str)
 
 def _line(game: Game, before: _Taken | None, after: _Taken, entry: Entry, viewer: str, shape: str) -> bytes:
     """Return a frame in JSON. It is a keyframe if `before` is None."""
+    seen = sight.shown(game, entry, viewer)
     line: dict[str, Any] = {
         "version": entry.version,
         "at": entry.at,
         "actor": entry.actor,
         "action": entry.action["type"],
         "text": after.text,
-        "rules": rules_of(entry.action, sight.shown(game, entry, viewer)["events"], look(game)),
+        "rules": rules_of(entry.action, seen["events"], look(game)),
     }
+    if "signed" in seen:
+        line["signed"] = seen["signed"]["key"]
     if before is None:
         match = {"match": entry.match, "game": game.id, "viewer": viewer, "shape": shape, "look": look(game).mark}
         return sorted_json({**line, "key": True, **match, "now": after.facts, **whole(after.shot)})

@@ -2,15 +2,13 @@
 
 import { Evidence, canCheck } from "./evidence.js";
 import { Conflict, Stale, TwoHistories, WarledgerError } from "./problems.js";
-import { recorded, signed } from "./signing.js";
+import { actorOf, recorded, signed } from "./signing.js";
 
 const PAGE = 500; // entries to ask for at once
 const WAIT = 25; // seconds that the server may hold a request until there is news; it may end the wait earlier
 const AGAIN = 1; // seconds until a turn comes again whose action was refused, although the match has not moved on
 const TRIES = 10; // how often an action is signed anew because the match has moved on, where the caller names no version
 const ENDED = ["match_ended", "match_closed"];
-const UNSIGNED = ["take_seat", "decline_seat", "leave_seat", "close_match", "rematch"]; // before the start, or in another match
-const BY_PLAYER = ["take_over", "take_dispute", "rule_dispute"]; // their actor is the id of the player, and no seat
 
 /** Return the choices of the game, without those of the table, such as resigning. */
 export const inTheGame = (choices) => choices.filter((choice) => !choice.at_table);
@@ -170,10 +168,9 @@ export class Match {
   async #signature(actions, version, seat) {
     const signer = await this.client.signer();
     const kind = actions[0]?.type;
-    if (signer === null || UNSIGNED.includes(kind)) return { seat };
-    const byPlayer = BY_PLAYER.includes(kind);
-    if (!byPlayer) seat ??= (await this.choices()).seat ?? undefined;
-    const actor = byPlayer ? signer.player : seat;
+    if (signer === null || actorOf(kind, seat, signer.player) === null) return { seat };
+    if (actorOf(kind, seat, signer.player) === undefined) seat = (await this.choices()).seat ?? undefined;
+    const actor = actorOf(kind, seat, signer.player);
     if (version === undefined || version > this.evidence.version) await this.#checkUpTo(version ?? Infinity);
     const seen = version ?? this.evidence.version;
     const digest = this.evidence.digestAt(seen);

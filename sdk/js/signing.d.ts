@@ -21,6 +21,8 @@ export function newKey(extractable?: boolean): Promise<Key | null>;
 export function signText(key: Key, text: string): Promise<string>;
 /** Return what a key signs to be registered for a player. */
 export function registrationText(player: string, publicKey: string): string;
+/** Return who signs an action of this type: the player, else the seat; null if it is not signed. */
+export function actorOf<S>(type: string, seat: S, player: string): S | string | null;
 /** Return an action as the rules admit it: without counts of 0. What is signed and sent has this form. */
 export function recorded<A extends object>(action: A): A;
 /** Return what a player signs for an action. `place` of `count`: where it stands in the request, from 1. */

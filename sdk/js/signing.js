@@ -28,6 +28,15 @@ export const signText = async ({ privateKey }, text) => base64(await crypto.subt
 /** Return what a key signs to be registered for a player: it shows that whoever registers the key has it. */
 export const registrationText = (player, publicKey) => `warledger.org/signing-key/v1\n${player}\n${publicKey}\n`;
 
+const UNSIGNED = ["take_seat", "decline_seat", "leave_seat", "close_match", "rematch"]; // before the start, or in another match
+const BY_PLAYER = ["take_over", "take_dispute", "rule_dispute"]; // their actor is the id of the player, and no seat
+
+/** Return who signs an action of this type: the player, else the seat; null if it is not signed. */
+export function actorOf(type, seat, player) {
+  if (UNSIGNED.includes(type)) return null;
+  return BY_PLAYER.includes(type) ? player : seat;
+}
+
 /** Return an action as the rules admit it: without counts of 0. What is signed and sent has this form. */
 export const recorded = (action) => Object.fromEntries(Object.entries(action).map(([name, value]) => [name, withoutZeros(value)]));
 

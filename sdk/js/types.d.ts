@@ -997,6 +997,8 @@ export type Frame = FrameChange & {
   actor: string;
   /** The type of the action. */
   action: string;
+  /** The key by which the actor has signed the action, if you see all of it. */
+  signed?: string;
   /** This is a keyframe: it has the whole picture and all facts. */
   key?: true;
   match?: MatchId;

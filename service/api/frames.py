@@ -174,6 +174,7 @@ FRAMES = named(
                             "at": TIME,
                             "actor": text(about="Who acted: a seat, `system`, or the id of a player."),
                             "action": text(about="The type of the action."),
+                            "signed": optional(text(about="The key by which the actor has signed the action, if you see all of it.")),
                             "key": optional(always(True, "This is a keyframe: it has the whole picture and all facts.")),
                             "match": optional(MATCH_ID),
                             "game": optional(GAME_ID),

@@ -21,6 +21,8 @@ export class Comparing {
     Object.assign(this, { storage, sdk, ask });
     this.receipts = new sdk.Receipts(kept);
     this.kept = kept;
+    this.followed = null; // the Evidence of the match that was compared last
+    this.comparing = null; // a promise that it is compared
   }
 
   /** Keep a receipt that has just come. Throw Disagreement if it contradicts one that was kept. */
@@ -35,34 +37,69 @@ export class Comparing {
    *
    * `standing`: the match as the server tells of it. Of a hidden match it may show less to one who has kept more.
    */
-  async match(standing) {
+  match(standing) {
+    return (this.comparing = this.#compared(standing));
+  }
+
+  async #compared(standing) {
     const { id: match, version: newest, status, spectators } = standing;
     const hidden = spectators !== "all" && status !== "over";
     await this.kept.sift(match, (note) => this.receipts.isSigned(note));
+    this.followed = new this.sdk.Evidence(match, this.receipts);
     return this.#heard(match, async (evidence) => {
       const notes = await this.receipts.of(match);
       const versions = [...notes.keys()].sort((one, other) => one - other);
       const beyond = versions.findLast((version) => version > newest);
-      if (beyond !== undefined && !hidden) {
-        const sentence = `The match has ${newest} versions now, but the server has signed its version ${beyond}.`;
-        throw new Disagreement(sentence, { match, version: beyond, receipts: [notes.get(beyond), await this.#receiptOf(match, newest)] });
-      }
+      if (beyond !== undefined && !hidden) await this.#reaches(match, beyond, notes.get(beyond));
       const within = versions.filter((version) => version <= newest);
       const first = within.find((version) => version >= newest - WALK) ?? within.at(-1);
       const chained = this.sdk.canCheck();
-      if (first !== undefined && chained) await this.#walk(evidence, notes.get(first), newest);
+      if (first !== undefined && chained) {
+        evidence.begin(notes.get(first));
+        await this.#walk(evidence, newest);
+      }
       // Without hashes only what the server has signed is compared: the last version of which a receipt was kept, and the newest one.
       else if (first !== undefined) await evidence.receipt(await this.#receiptOf(match, within.at(-1)));
-      await this.#take(evidence, await this.#receiptOf(match, Math.max(newest, evidence.version)));
+      const last = await this.#receiptOf(match, Math.max(newest, evidence.version));
+      await this.#take(evidence, last);
+      if (first === undefined) evidence.begin(last);
       await this.kept.used(match, status === "over" || status === "closed");
       const compared = chained ? within.filter((version) => version >= first) : within.slice(-1);
       return { agree: compared.length, chained };
     });
   }
 
-  /** Check that each entry after a receipt follows from the one before, up to a version. */
-  async #walk(evidence, note, newest) {
-    evidence.begin(note);
+  /** Check that a match has a version that was signed: the standing may be older than the receipt. Throw Disagreement. */
+  async #reaches(match, beyond, note) {
+    const { version: newest } = await json(this.ask, `/v1/matches/${match}`);
+    if (newest >= beyond) return;
+    const sentence = `The match has ${newest} versions now, but the server has signed its version ${beyond}.`;
+    const keys = await this.receipts.keys();
+    throw new Disagreement(sentence, { match, version: beyond, keys, receipts: [note, await this.#receiptOf(match, newest)] });
+  }
+
+  /**
+   * Return the digest of a version of the match that was compared last, to which the chain was followed here; undefined if there is none.
+   * Throw Disagreement.
+   */
+  async digest(match, version) {
+    await this.comparing?.catch(() => {});
+    if (this.followed?.match !== match || !this.sdk.canCheck()) return undefined;
+    return this.#heard(match, async (evidence) => {
+      if (evidence.version) await this.#walk(evidence, version);
+      return evidence.digestAt(version);
+    });
+  }
+
+  /** Return the Disagreement with a server that takes a version for another one than that whose digest it has shown. */
+  async differing(match, version, shown) {
+    const notes = [(await this.receipts.of(match)).get(version), await this.#receiptOf(match, version).catch(() => undefined)];
+    const sentence = `The server takes version ${version} of this match for another one than it has shown here.`;
+    return new Disagreement(sentence, { match, version, shown, keys: await this.receipts.keys(), receipts: notes.filter(Boolean) });
+  }
+
+  /** Check that each entry follows from the one before, up to a version. */
+  async #walk(evidence, newest) {
     while (evidence.version < newest) {
       const query = new URLSearchParams({ after: evidence.version, limit: PAGE, proof: true });
       const { entries } = await json(this.ask, `/v1/matches/${evidence.match}/entries?${query}`);
@@ -95,7 +132,7 @@ export class Comparing {
   /** Let `work` use the evidence of a match. Turn an Alarm into a Disagreement. */
   async #heard(match, work) {
     try {
-      return await work(new this.sdk.Evidence(match, this.receipts));
+      return await work(this.followed?.match === match ? this.followed : new this.sdk.Evidence(match, this.receipts));
     } catch (alarm) {
       if (!(alarm instanceof this.sdk.Alarm)) throw alarm;
       throw await this.#disagreement(alarm);

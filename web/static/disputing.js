@@ -1,6 +1,7 @@
 // Disputes on the page of a match: what is open, what has been said, and what a seat can do about it. Where a match comes from and goes on.
 
-import { json, send } from "./asking.js";
+import { act } from "./acting.js";
+import { json } from "./asking.js";
 import { askText } from "./dialogs.js";
 import { $, crest, make, tell } from "./site.js";
 
@@ -32,12 +33,13 @@ function disputeRows(play) {
     const number = place + 1;
     if (!(one.state in STATES)) return [];
     const button = (label, action) => make("button", { type: "button", class: "small", onclick: action }, label);
-    const say = (label, path, about, done) =>
+    const say = (label, path, type, about, done) =>
       button(label, async () => {
         const text = await askText(label, { about, long: true });
         if (!text) return;
         try {
-          await send(`${api}/disputes/${number}/${path}?seat=${seat}`, { text });
+          const action = { type, dispute: number, text };
+          await act({ path: `${api}/disputes/${number}/${path}?seat=${seat}`, match: play.match, seat, version: play.seen, body: { text }, actions: [action] });
           tell(done);
         } catch (problem) {
           play.refuse(problem);
@@ -50,8 +52,8 @@ function disputeRows(play) {
       crest(`b-${one.seat}`),
       make("span", {}, make("strong", {}, `Dispute about version ${one.version}. `), STATES[one.state]),
       button("Read it", () => read(api, number, told)),
-      stating ? say("State your side", "statements", "What do you say to it? You can say it once.", "Your side is stated.") : null,
-      seat && one.state === "ruled" ? say("Appeal", "appeal", "Why is the ruling wrong? Another referee decides, and that is final.", "Your appeal is before another referee.") : null,
+      stating ? say("State your side", "statements", "state_side", "What do you say to it? You can say it once.", "Your side is stated.") : null,
+      seat && one.state === "ruled" ? say("Appeal", "appeal", "appeal", "Why is the ruling wrong? Another referee decides, and that is final.", "Your appeal is before another referee.") : null,
     );
   });
 }
@@ -61,7 +63,9 @@ export async function dispute(play) {
   const text = await askText("What is wrong?", { about: "The match is frozen until a referee has ruled.", long: true, send: "Dispute it" });
   if (!text) return;
   try {
-    await send(`${play.api}/disputes?seat=${play.seat}`, { version: play.standing.version, text });
+    const body = { version: play.standing.version, text };
+    const action = { type: "dispute", ...body };
+    await act({ path: `${play.api}/disputes?seat=${play.seat}`, match: play.match, seat: play.seat, version: play.seen, body, actions: [action] });
     tell("Your dispute is before a referee.");
   } catch (problem) {
     play.refuse(problem);

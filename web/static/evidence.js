@@ -7,7 +7,7 @@ import { Kept } from "./receipts.js";
 import { make, save } from "./site.js";
 import { storage } from "./storing.js";
 
-const SDK = ["evidence.js", "problems.js", "receipts.js"];
+const SDK = ["evidence.js", "problems.js", "receipts.js", "signing.js"];
 
 let loaded = null;
 
@@ -71,7 +71,7 @@ export async function compareAll(say) {
 }
 
 /** Raise the alarm if the server has contradicted itself, else say that nothing could be compared. */
-function failed(problem) {
+export function failed(problem) {
   if (problem instanceof Disagreement) alarm(problem);
   else if (line) line.textContent = `Receipts could not be compared now: ${problem.message}`;
 }

@@ -138,6 +138,7 @@ export function matchOf(form) {
   if (clock) body.clock = clock;
   if (form.elements.spectators.value !== "all") body.spectators = form.elements.spectators.value;
   if (form.elements.code.checked) body.code = true;
+  if (form.elements.signed.checked) body.signed = "required";
   if (form.elements.rated.checked) body.rated = true;
   return body;
 }

@@ -1,11 +1,13 @@
 // The page of a match: watching it live, replaying it and playing it are one thing, the picture of a version.
 
+import { unsigned } from "./acting.js";
 import { ask, json, keeping, Problem, send } from "./asking.js";
 import { Board } from "./board.js";
 import { follow } from "./following.js";
 import { Frames, leap, linesOf, PAGE, pageOf, roundOf, turnOf } from "./frames.js";
 import { command, KEYS } from "./keys.js";
 import { Playing } from "./playing.js";
+import { shortKey } from "./signing.js";
 import { $, copy, crest, introduced, make, me, nextTheme, player, tell } from "./site.js";
 import { clockText, word } from "./words.js";
 
@@ -44,6 +46,7 @@ board.onZoom = (zoomed) => {
 const play = new Playing({
   root: $("play"),
   api,
+  match,
   game,
   words,
   board,
@@ -205,9 +208,16 @@ function entry(line) {
     { "data-version": line.version },
     make("button", { type: "button", class: "number", "aria-label": `Version ${line.version}`, onclick: () => show(line.version) }, String(line.version)),
     make("span", { class: "badge" }, known ? crest(`b-${line.actor}`) : null),
-    make("span", {}, told(line), ...rules.flatMap((link) => [" ", link])),
+    make("span", {}, told(line), ...rules.flatMap((link) => [" ", link]), ...signature(line)),
   );
   return item;
+}
+
+/** Return what says that an entry is signed, and with which key. */
+function signature({ signed, actor }) {
+  if (!signed) return [];
+  const title = `${actorName(actor)} has signed this with the key ${signed}`;
+  return [" ", make("small", { class: "signed", title }, `signed, key ${shortKey(signed)}`)];
 }
 
 function people(now) {
@@ -310,11 +320,22 @@ async function refresh() {
   ownEyes();
   eyes();
   await play.refresh(standing, mine());
+  signs();
   const ended = standing.status === "over" || standing.status === "closed";
   if (ended) finished();
   if (refresh.compared === ended) return;
   refresh.compared = ended; // when the page is opened, and when the match ends
   (await import("./evidence.js")).compare(standing, $("evidence"));
+}
+
+/** Say whether the moves of the player are signed. */
+async function signs() {
+  const plays = ["open", "playing"].includes(standing.status) && mine().length > 0;
+  play.unsigned = plays ? await unsigned() : null;
+  const told = play.unsigned ?? (plays ? "Your moves are signed with the key of this browser." : "");
+  if ($("signing").textContent === told) return;
+  $("signing").textContent = told;
+  play.write();
 }
 
 const mine = () => (standing ? seats.map((seat) => seat.id).filter((seat) => keeping.player && standing.seats[seat]?.player === keeping.player) : []);

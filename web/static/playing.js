@@ -1,5 +1,6 @@
 // Playing: the choices of the player's seat, made by clicks on the board, by buttons and by keys, and drafts of whole turns.
 
+import { act, prepare } from "./acting.js";
 import { json, keeping, Problem, random, send } from "./asking.js";
 import { askCode, askText, isSure } from "./dialogs.js";
 import { Draft, Drafts } from "./drafting.js";
@@ -26,6 +27,7 @@ export class Playing {
     this.current = true;
     this.page = 0;
     this.pressed = false;
+    this.unsigned = null; // why this browser cannot sign, or null
     this.root.addEventListener("pointerdown", () => (this.pressed = true));
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.release());
   }
@@ -54,6 +56,8 @@ export class Playing {
         this.draw(null);
         tell("The match has moved on, so the draft is gone.", true);
       }
+      this.seen = found.version;
+      if (standing.to_act.includes(found.seat)) prepare(this.match, this.seen);
       if (this.draft_.empty) {
         this.take(found.seat, found.choices);
         await this.restore(found);
@@ -216,7 +220,8 @@ export class Playing {
     this.mark();
     this.write();
     try {
-      const answer = await send(`${this.api}/actions${seat ? `?seat=${seat}` : ""}`, body);
+      const path = `${this.api}/actions${seat ? `?seat=${seat}` : ""}`;
+      const answer = await act({ path, match: this.match, seat, version: this.seen, body });
       this.busy = false;
       if (answer.id && answer.rematch_of) return location.assign(`/m/${answer.id}`);
       this.drop(this.seat);
@@ -441,7 +446,8 @@ export class Playing {
     const code = this.standing?.code ? make("span", {}, "Code: ", make("code", {}, this.standing.code)) : null;
     const waiting = this.standing?.status === "open" && this.seats.length ? ["Waiting for players.", link, code] : [];
     const deeds = found.filter((choice) => choice.action.type !== "take_seat").concat(this.openSeats());
-    const row = [...waiting, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
+    const lack = this.standing?.signed === "required" && this.unsigned ? [`In this match moves must be signed. ${this.unsigned}`] : [];
+    const row = [...lack, ...waiting, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
     return row.length ? make("div", { class: "row urgent" }, ...row) : null;
   }
 

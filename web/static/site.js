@@ -114,6 +114,7 @@ export async function player() {
 }
 
 $("account-dialog").addEventListener("close", () => {
+  $("signing-keys").open = false;
   $("account-wrong").textContent = "";
   hideKey();
   for (const resolve of waiting.splice(0)) resolve(keeping.key !== null);
@@ -187,6 +188,10 @@ $("show-key").onclick = () => {
 };
 
 $("copy-key").onclick = () => copy(keeping.key, "Your key is copied.");
+
+$("signing-keys").ontoggle = async () => {
+  if ($("signing-keys").open) (await import("./signkeys.js")).show($("signing-keys").querySelector("ul"));
+};
 
 $("forget-key").onclick = async () => {
   if (!(await isSure("Without the key you cannot play your matches any more. Have you noted it down?", "Forget it"))) return;

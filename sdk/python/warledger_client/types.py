@@ -1013,6 +1013,7 @@ class Frame(TypedDict):
     at: Moment
     actor: str
     action: str
+    signed: NotRequired[str]
     key: NotRequired[Literal[True]]
     match: NotRequired[MatchId]
     game: NotRequired[AnalysisWaitingGame]

@@ -35,6 +35,7 @@ class Server {
       if (to > this.leaves.length) throw Object.assign(new Error("It is not in the log."), { status: 404 });
       return give({ from, to, hashes: consistency(this.leaves.slice(0, to), from).map((hash) => hash.toString("base64")) });
     }
+    if (pathname === `/v1/matches/${MATCH}`) return give(this.standing);
     const version = /\/receipts\/(\d+)$/.exec(pathname)?.[1];
     if (version) return give({ receipt: receipt(this.key, this.entries[version - 1]) });
     const shown = lines(this.entries, { viewer: "red" }).filter(({ line }) => line === "shown").map(({ entry }) => entry);
@@ -99,6 +100,30 @@ test("a match that got shorter is noticed, unless more of it is hidden", async (
   assert.deepEqual(proof.receipts, [receipt(SERVER, ENTRIES[6]), receipt(SERVER, ENTRIES[3])]);
   server.spectators = "none";
   assert.deepEqual(await here.match(server.standing), { agree: 0, chained: true });
+});
+
+test("a standing that is older than a receipt is no match that got shorter", async () => {
+  const server = new Server();
+  const here = reader(server);
+  await here.keep(receipt(SERVER, ENTRIES[5]));
+  await here.keep(receipt(SERVER, ENTRIES[2]));
+  assert.deepEqual(await here.match({ ...server.standing, version: 4 }), { agree: 1, chained: true });
+});
+
+test("the digest that is signed is the one to which the chain was followed, and no other", async () => {
+  const server = new Server(ENTRIES.slice(0, 2));
+  const here = reader(server);
+  assert.equal(await here.digest(MATCH, 2), undefined);
+  await here.match(server.standing);
+  server.entries = ENTRIES.slice(0, 6);
+  assert.equal(await here.digest(MATCH, 5), ENTRIES[4].digest);
+  assert.deepEqual([await here.digest(MATCH, 1), await here.digest("mbbbbbbbbbbbbbbbb", 2)], [undefined, undefined]);
+  const entries = structuredClone(ENTRIES);
+  entries[6].events[0].seat = "red";
+  server.entries = entries;
+  await disagreement(here.digest(MATCH, 7));
+  const { proof } = await here.differing(MATCH, 2, ENTRIES[1].digest);
+  assert.deepEqual([proof.version, proof.shown, proof.receipts.length], [2, ENTRIES[1].digest, 2]);
 });
 
 test("two receipts of one version that differ are noticed when the second one comes", async () => {
