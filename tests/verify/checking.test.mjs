@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readReceipt } from "../../sdk/js/evidence.js";
+import * as evidence from "../../sdk/js/evidence.js";
 import { verify } from "../../verify/verify.mjs";
-import { alone, aloneTold, checked, failing, receiptsTold, sorted, verdict, withKept } from "../../web/static/checking.js";
+import { alone, aloneTold, checked, failing, forked, receiptsTold, sorted, verdict, withKept } from "../../web/static/checking.js";
 import { keyOf, MATCH, SECRET, SERVER, blindOf, checkpoint, consistency, file, leavesOf, lines, logOf, match, receipt, record } from "./making.mjs";
 
+const { readReceipt } = evidence;
 const ENTRIES = match();
 const BLIND = blindOf(SECRET).toString("hex");
 const LOG = logOf(leavesOf(ENTRIES));
@@ -99,6 +100,16 @@ test("receipts without a file are held against one another, and against what the
     { ok: true, text: "1 receipt agrees with what this server signs now; of the others it shows nothing." },
     { ok: false, text: "Something is wrong with 1 receipt of 2." },
   ]);
+});
+
+test("checkpoints without a file are compared with one another", async () => {
+  const [small, large] = [checkpoint(SERVER, LOG.slice(0, 5)), checkpoint(SERVER, LOG)];
+  const proof = { from: 5, to: LOG.length, hashes: consistency(LOG, 5).map((hash) => hash.toString("base64")) };
+  const other = checkpoint(SERVER, ["x", ...LOG.slice(1, 5)]);
+  assert.equal(await forked([small, large, small], [proof], evidence), null);
+  assert.match(await forked([small, other], [], evidence), /^There are two logs .* of 5 leaves\./);
+  assert.match(await forked([other, large], [proof], evidence), /does not continue that of 5/);
+  assert.equal(await forked([other, large, checkpoint(keyOf("another"), LOG.slice(0, 5))], [], evidence), null);
 });
 
 test("any other object of JSON is a file to be checked", async () => {

@@ -5,7 +5,7 @@
 // Two events tell the page of it: `seek` with {version} when a finding is chosen, `findings` with {versions} of the match of the page.
 
 import { ask, json } from "./asking.js";
-import { alone, aloneTold, checked, decided, failing, receiptsTold, ruling, sorted, verdict, withKept } from "./checking.js";
+import { alone, aloneTold, checked, decided, failing, forked, receiptsTold, ruling, sorted, verdict, withKept } from "./checking.js";
 import { dayOf, Disagreement } from "./comparing.js";
 import { askText } from "./dialogs.js";
 import { comparing } from "./evidence.js";
@@ -64,13 +64,13 @@ export function mount(element, { match = null } = {}) {
   }
 
   /** Check receipts and checkpoints without a file. */
-  function hold({ receipts, checkpoints, keys }) {
+  function hold({ receipts, checkpoints, keys, consistency }) {
     const job = async () => {
       const here = await comparing();
       const known = [...keys, ...(await here.all()).keys];
       const trusted = new here.sdk.Receipts(undefined, known.length ? known : await published());
       const states = await alone(receipts, here.sdk.readReceipt, (note) => trusted.isSigned(note), ask);
-      return { states, log: await logged(here, checkpoints, trusted) };
+      return { states, log: await logged(here, checkpoints, consistency, trusted) };
     };
     return work("Comparing …", job, ({ states, log }) => {
       const { ok, text } = states.length ? aloneTold(states) : { ok: true, text: "" };
@@ -210,10 +210,12 @@ async function isDossier(files) {
 }
 
 /** Compare checkpoints without a file with the one that the browser keeps, and with the newest one. Return {text, bad}. */
-async function logged(here, notes, trusted) {
+async function logged(here, notes, consistency, trusted) {
   for (const note of notes) {
     if (!(await trusted.isSigned(note))) return { text: "A checkpoint is not signed by a key that is known.", bad: true };
   }
+  const contradiction = await forked(notes, consistency, here.sdk);
+  if (contradiction) return { text: contradiction, bad: true };
   if (notes.length) await here.log().catch(() => null); // so that there is one to compare with; where it fails, that is said below
   return continued(here, notes);
 }

@@ -1,6 +1,7 @@
 // The page that checks files which belong to no match of the page, and the receipts that this browser keeps.
 
 import { mount } from "./auditing.js";
+import { plural } from "./comparing.js";
 import { asFile, compareAll, comparing } from "./evidence.js";
 import { $, make, save } from "./site.js";
 
@@ -9,7 +10,6 @@ mount($("audit"));
 const here = await comparing();
 const kept = await here.all();
 const matches = new Set(kept.receipts.map((note) => here.sdk.readReceipt(note)?.match));
-const many = (count, one, more) => `${count} ${count === 1 ? one : more}`;
 const said = make("p", { role: "status" });
 const compared = async (event) => {
   const button = event.target;
@@ -24,7 +24,7 @@ $("kept").replaceChildren(
     "p",
     {},
     some
-      ? `${many(kept.receipts.length, "receipt", "receipts")} of ${many(matches.size, "match", "matches")}${kept.checkpoints.length ? ", and the newest state of this server's log that it has seen" : ""}. They are compared whenever you open a match, and with every file that you check here.`
+      ? `${plural(kept.receipts.length, "receipt", "receipts")} of ${plural(matches.size, "match", "matches")}${kept.checkpoints.length ? ", and the newest state of this server's log that it has seen" : ""}. They are compared whenever you open a match, and with every file that you check here.`
       : "No receipt yet. It keeps receipts of the matches that you open or play here, and compares them when you come back.",
   ),
   ...(some

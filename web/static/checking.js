@@ -128,6 +128,26 @@ export function receiptsTold(receipts, own = 0) {
   return [...given.map(told), ...counted, ...kept.filter(({ state }) => BAD.includes(state)).map(told)];
 }
 
+/**
+ * Compare checkpoints without a file with one another. `consistency`: proofs that came with them. Return a sentence that says how two of them
+ * contradict each other, or null. `sdk`: evidence.js of sdk/js.
+ */
+export async function forked(notes, consistency, sdk) {
+  const heads = notes.map(sdk.readCheckpoint).filter(Boolean);
+  for (const one of heads) {
+    for (const other of heads) {
+      if (one.origin !== other.origin) continue;
+      const proofs = consistency.filter(({ from, to }) => from === one.size && to === other.size);
+      if (one.size === other.size && one.root !== other.root) return `There are two logs ${one.origin} of ${one.size} leaves. So the server has told two histories.`;
+      for (const { hashes } of proofs) {
+        if (Array.isArray(hashes) && sdk.canCheck() && !(await sdk.continues(one, other, hashes)))
+          return `The log ${one.origin} of ${other.size} leaves does not continue that of ${one.size}, by the proof that came with them.`;
+      }
+    }
+  }
+  return null;
+}
+
 const MOST = 100; // receipts for which the server is asked
 
 /**

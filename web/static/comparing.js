@@ -240,7 +240,8 @@ export class Comparing {
 /** Return a moment as a day in words. */
 export const dayOf = (moment) => new Date(moment).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
 
-const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+/** Return a count with its noun. */
+export const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
 /** Say quietly what came of comparing. `log`: the answer of `Comparing.log`, or null if the log was not to be had. */
 export function told({ agree, chained }, log, lasting) {

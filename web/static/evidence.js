@@ -1,7 +1,7 @@
 // Evidence on the pages: receipts are kept of what is played and looked at here, and compared with what the server says later.
 
 import { ask, Problem } from "./asking.js";
-import { Comparing, dayOf, Disagreement, told } from "./comparing.js";
+import { Comparing, dayOf, Disagreement, plural, told } from "./comparing.js";
 import { isSure } from "./dialogs.js";
 import { Kept } from "./receipts.js";
 import { make, save } from "./site.js";
@@ -63,7 +63,7 @@ export async function compareAll(say) {
     }
     const { since } = await here.log();
     const gone = unknown ? ` ${unknown} of the ${matches.length} matches are not on this server, or it does not show them.` : "";
-    return `${agree} receipts agree with what this server shows now.${since ? ` Its log continues what you saw on ${dayOf(since)}.` : ""}${gone}`;
+    return `${plural(agree, "receipt agrees", "receipts agree")} with what this server shows now.${since ? ` Its log continues what you saw on ${dayOf(since)}.` : ""}${gone}`;
   } catch (problem) {
     if (problem instanceof Disagreement) alarm(problem);
     return problem.message;
