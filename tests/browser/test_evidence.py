@@ -109,3 +109,46 @@ def test_a_server_whose_entries_do_not_follow_is_found_out(open_page: Open, ada:
     page.route("**/entries?*", changed)
     page.reload()
     expect(page.locator(".alarm")).to_contain_text("does not follow from what this browser has kept of it")
+
+
+def test_moves_are_signed_by_a_key_of_the_browser(open_page: Open, ada: Api) -> None:
+    body = {"game": "war", "seats": {"red": "me", "blue": "ai:random"}, "options": {"first_seat": "red"}, "signed": "required"}
+    match = ada.ask("POST", "/v1/matches", body)["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    expect(page.locator("#signing")).to_have_text("Your moves are signed with the key of this browser.")
+    assert play_by_clicks(page, 2) > 1
+    listed = ada.ask("GET", "/v1/players/me/signing-keys")["keys"]
+    assert [key["name"] for key in listed] == ["Chrome on Linux"]
+    page.locator("#account").click()
+    keys = page.locator("#signing-keys")
+    keys.get_by_text("Keys that sign your moves").click()
+    expect(keys.get_by_role("listitem")).to_contain_text(["this browser, since"])
+    without_findings(page)
+    keys.get_by_role("button", name="Revoke").click()
+    page.get_by_role("dialog", name="Nothing can be signed").get_by_role("button", name="Revoke it").click()
+    expect(keys.get_by_role("listitem")).to_contain_text(["revoked on"])
+    page.get_by_role("button", name="Close").click()
+    assert play_by_clicks(page, 1) == 1  # with another key, which the page has made and registered meanwhile
+    old, new = [key["key"] for key in ada.ask("GET", "/v1/players/me/signing-keys")["keys"]]
+    entries = ada.ask("GET", f"/v1/matches/{match}/entries")["entries"]
+    mine = [entry for entry in entries if entry["actor"] == "red"]
+    assert [entry["signed"]["key"] for entry in mine] == [old] * (len(mine) - 1) + [new]
+    page.get_by_role("button", name=f"Version {mine[-1]['version']}", exact=True).click()
+    expect(page.locator("#log [aria-current]")).to_contain_text(f"signed, key {new[:8]}")
+    page.get_by_text("At the table").click()
+    page.locator("#play .attable button", has_text=re.compile("resign", re.IGNORECASE)).click()
+    page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name=re.compile("resign", re.IGNORECASE)).click()
+    expect(page.locator("#live")).to_have_attribute("data-state", "over")
+    page.get_by_role("button", name="Check this match").click()
+    expect(page.locator("#audit").get_by_role("status")).to_contain_text("All that could be checked here holds")
+
+
+def test_a_browser_that_cannot_sign_says_so_and_what_to_do_where_moves_must_be_signed(open_page: Open, ada: Api) -> None:
+    body = {"game": "war", "seats": {"red": "me", "blue": "me"}, "signed": "required"}
+    match = ada.ask("POST", "/v1/matches", body)["id"]
+    page = open_page("/check", ada.key)
+    page.context.add_init_script("Object.defineProperty(crypto, 'subtle', { value: undefined })")
+    page.goto(f"/m/{match}")
+    expect(page.locator("#signing")).to_contain_text("Moves are not signed: browsers sign only on pages that came over https.")
+    expect(page.locator("#play .urgent")).to_contain_text("In this match moves must be signed.")
+    without_findings(page)
