@@ -3,6 +3,7 @@
 import { json, keeping, send } from "./asking.js";
 import { comparing, failed } from "./evidence.js";
 import { browserName, Signing } from "./signing.js";
+import { tell } from "./site.js";
 
 const TRIES = 4; // how often an action is signed anew because the match has moved on
 
@@ -17,62 +18,69 @@ export const signing = () =>
 
 /** Return why the player of this browser cannot sign, in a sentence, or null. A key is made and registered if there is none. */
 export async function unsigned() {
-  const here = await signing();
-  await here.key(keeping.player);
-  return here.why;
+  try {
+    const here = await signing();
+    await here.key(keeping.player);
+    return here.why;
+  } catch (problem) {
+    loaded = null;
+    return `Moves are not signed: ${problem.message}`;
+  }
 }
 
 /** Make ready to sign what will be decided at a version of a match. */
 export async function prepare(match, version) {
-  await Promise.all([unsigned(), (await comparing()).digest(match, version).catch(failed)]);
+  if ((await unsigned()) === null) await followed(match, version);
 }
 
-/** Return an action, or a list of them, in the form that is signed and sent. */
-async function recorded(body) {
-  const { sdk } = await comparing();
-  return Array.isArray(body) ? body.map(sdk.recorded) : sdk.recorded(body);
+/** Return the digest of a version, or undefined. What goes wrong is told beside the log. */
+async function followed(match, version) {
+  try {
+    return await (await comparing()).digest(match, version);
+  } catch (problem) {
+    failed(problem);
+    return undefined;
+  }
 }
 
 /**
  * Send actions of a match, signed if this browser can. Return the answer. Throw a Problem.
  *
- * `path`: where to. `match`, `seat`: who acts. `version`: the one at which it was decided. `body`: what is sent. `actions`: what is recorded,
- * if that is not the body.
+ * `path`: where to. `match`, `seat`: who acts; the seat is null where a player acts without one. `version`: the one at which it was decided.
+ * `body`: what is sent. `actions`: what is recorded, if that is not the body.
  */
 export async function act({ path, match, seat, version, body, actions }) {
-  const sent = actions ? body : await recorded(body);
-  const signed = await recorded([actions ?? body].flat());
+  if ((await unsigned()) !== null) return send(path, body);
+  const { sdk } = await comparing();
+  const given = actions ?? [body].flat();
+  const actor = sdk.actorOf(given[0].type, seat, keeping.player);
+  if (actor === null) return send(path, body);
+  const admitted = given.map(sdk.recorded);
+  const sent = actions ? body : Array.isArray(body) ? admitted : admitted[0];
   for (let tries = 1; ; tries += 1) {
-    const move = await moved(match, seat, version, signed);
-    const headers = move ? { "Warledger-Signature": await move.header() } : {};
+    const move = await moveAt(match, actor, version);
+    if (move === null) tell("This was sent without a signature, since the history of the match could not be followed.", true);
+    const headers = move && { "Warledger-Signature": await sdk.signed(await (await signing()).key(keeping.player), move, admitted) };
     try {
-      return await send(path, sent, headers);
+      return await send(path, sent, headers ?? {});
     } catch (problem) {
-      if (!move || tries === TRIES) throw problem;
-      if (problem.code === "history_differs") await differs(move);
-      if (problem.code === "signing_key_unknown") await (await signing()).again(keeping.player);
-      else if (problem.code === "stale") ({ version } = await json(`/v1/matches/${match}`));
-      else throw problem;
+      if (problem.code === "history_differs") failed(await (await comparing()).differing(match, move.seen, move.digest));
+      if (move === null || tries === TRIES) throw problem;
+      if (problem.code === "stale") ({ version } = await json(`/v1/matches/${match}`));
+      else if (problem.code !== "signing_key_unknown") throw problem;
+      else {
+        await (await signing()).again(keeping.player);
+        if ((await unsigned()) !== null) throw problem;
+      }
     }
   }
 }
 
-/** Return what is signed for actions, {match, actor, seen, digest, header}, or null if they are not signed. */
-async function moved(match, seat, version, actions) {
-  const here = await comparing();
-  const actor = here.sdk.actorOf(actions[0].type, seat, keeping.player);
-  const key = actor && (await (await signing()).key(keeping.player));
-  if (!key) return null;
-  const digestAt = (seen) => here.digest(match, seen).catch(failed);
+/** Return what is signed besides the action: {match, actor, seen, digest}, or null if the history could not be followed. */
+async function moveAt(match, actor, version) {
+  const digest = await followed(match, version);
+  if (digest) return { match, actor, seen: version, digest };
   // A version from before the first receipt here cannot be signed. The newest one that was followed can.
-  const seen = (await digestAt(version)) ? version : here.followed?.version;
-  const digest = seen && (await digestAt(seen));
-  if (!digest) return null;
-  const move = { match, actor, seen, digest };
-  return { ...move, header: () => here.sdk.signed(key, move, actions) };
-}
-
-/** Raise the alarm for a server that says that a version is another one than it has shown. */
-async function differs({ match, seen, digest }) {
-  failed(await (await comparing()).differing(match, seen, digest));
+  const newest = (await comparing()).followed;
+  return newest?.match === match && newest.version ? { match, actor, seen: newest.version, digest: newest.digest } : null;
 }

@@ -79,12 +79,13 @@ export class Comparing {
   }
 
   /**
-   * Return the digest of a version of the match that was compared last, to which the chain was followed here; undefined if there is none.
-   * Throw Disagreement.
+   * Return the digest of a version of a match, to which the chain was followed here from what was kept; undefined for a version before that,
+   * or if digests cannot be computed. Throw Disagreement.
    */
   async digest(match, version) {
+    if (!this.sdk.canCheck()) return undefined;
     await this.comparing?.catch(() => {});
-    if (this.followed?.match !== match || !this.sdk.canCheck()) return undefined;
+    if (this.followed?.match !== match) await this.match(await json(this.ask, `/v1/matches/${match}`));
     return this.#heard(match, async (evidence) => {
       if (evidence.version) await this.#walk(evidence, version);
       return evidence.digestAt(version);
@@ -200,6 +201,7 @@ export class Comparing {
 
   /** Forget everything that is kept. */
   async forget() {
+    this.followed = null;
     await this.kept.forget();
     await this.storage.change("logs", LOG, () => undefined);
   }

@@ -16,7 +16,10 @@ export const comparing = () =>
   (loaded ??= (async () => {
     const [tables, ...sdk] = await Promise.all([storage(), ...SDK.map((name) => import(`/sdk/${name}`))]);
     return new Comparing({ storage: tables, kept: new Kept(tables), sdk: Object.assign({}, ...sdk), ask });
-  })());
+  })().catch((problem) => {
+    loaded = null; // it may be had later
+    throw problem;
+  }));
 
 let line = null; // where the page tells of receipts
 
