@@ -57,7 +57,7 @@ const play = new Playing({
     drafted = picture;
     draw();
   },
-  moved: (version) => arrived(version),
+  moved: (version) => (version > newest ? arrived(version) : refresh()), // the stream may have told of it before
 });
 
 // ---------------------------------------------------------------- frames
