@@ -109,6 +109,7 @@ def test_a_server_whose_entries_do_not_follow_is_found_out(open_page: Open, ada:
     page.route("**/entries?*", changed)
     page.reload()
     expect(page.locator(".alarm")).to_contain_text("does not follow from what this browser has kept of it")
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_moves_are_signed_by_a_key_of_the_browser(open_page: Open, ada: Api) -> None:
