@@ -21,10 +21,10 @@ from service.http.settings import Settings
 from tests.service.conftest import Caller, worlds
 
 STATIC = Path(next(iter(web.__path__))) / "static"
-BUDGET = 48_000
+BUDGET = 60_000
 # Loaded where a reader audits, asks what a level thinks, or keeps pictures.
 ON_REQUEST = {"analysing.css", "analysing.js", "animating.js", "auditing.css", "auditing.js", "checking.js", "disputing.js", "gifenc.js"}
-ON_REQUEST |= {"pictures.js", "turning.js", "why.js"}
+ON_REQUEST |= {"pictures.js", "signkeys.js", "turning.js", "why.js"}
 
 
 class Tags(HTMLParser):
