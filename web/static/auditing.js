@@ -56,9 +56,9 @@ export function mount(element, { match = null } = {}) {
       const here = await comparing();
       const all = await withKept(await given(), await here.all(), here.sdk.readReceipt);
       if (!all.keys.length && all.receipts.length && !(await isDossier(all.files))) all.keys = await published();
-      const { verify } = await import("./verify.mjs");
+      const { told: signedBy, verify } = await import("./verify.mjs");
       const result = await checked(verify, all, (lines) => told(`Checking … ${lines.toLocaleString("en")} lines`));
-      return { ...result, own: all.own, log: await continued(here, result.checkpoints) };
+      return { ...result, own: all.own, signers: result.files.flatMap(({ signers }) => signedBy(signers)), log: await continued(here, result.checkpoints) };
     };
     return work("Checking …", job, show);
   }
@@ -116,7 +116,7 @@ export function mount(element, { match = null } = {}) {
     const done = Object.entries(result.checked).filter(([, number]) => number);
     showMore(
       make("ul", {}, ...result.files.map((file) => make("li", {}, about(file)))),
-      make("ul", {}, ...done.map(([name, number]) => make("li", {}, `${number.toLocaleString("en")} ${name}`))),
+      make("ul", {}, ...result.signers.map((sentence) => make("li", {}, `${sentence}.`)), ...done.map(([name, number]) => make("li", {}, `${number.toLocaleString("en")} ${name}`))),
       make("p", {}, "Not checked:"),
       make("ul", {}, ...result.unchecked.map((sentence) => make("li", {}, sentence))),
     );
