@@ -155,7 +155,7 @@ export class Evidence {
 
   /** Return whether the actor of an entry has signed its action, at a version before it and with the digest that this has here. */
   async #isSigned({ actor, action, version, signed }) {
-    if (signed?.seen < this.first) return true;
+    if (1 <= signed?.seen && signed.seen < this.first) return true;
     const digest = this.digestAt(signed?.seen);
     return digest !== undefined && signed.seen <= version - signed.place && isSigned({ ...signed, match: this.match, actor, digest }, action, signed);
   }

@@ -21,6 +21,7 @@ from service.http.schemas import LobbyQuery
 from service.http.static import CRESTS
 from service.pages.html import Pages, game_in_brief, html_response, seat_name
 from service.sight import players_listed
+from table.settings import REQUIRED
 from web.page import crests
 
 PAGE = 12
@@ -88,6 +89,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
         "clock": _clock(standing["clock"]),
         "hidden": standing["spectators"] != "all" and standing["status"] != "over",
         "code": standing["code_needed"],
+        "signed": standing["signed"] == REQUIRED,
         "updated": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(standing["updated"] / 1000)),
         "ago": ago((pages.service.platform.clock.now() - standing["updated"]) / 1000),
         "mine_to_act": running and any(seat in to_act for seat in mine),

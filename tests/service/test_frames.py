@@ -22,6 +22,8 @@ from service.app import create_app
 from service.http.limits import NO_LIMITS
 from service.http.settings import Settings
 from tests.service.conftest import Caller, played_on, worlds
+from tests.service.test_bidding import BEGAN, bid, hand, laid
+from tests.signing import Signer, header
 from tests.web.frames import Reader
 from web.look import look
 
@@ -223,3 +225,15 @@ def test_each_frame_is_drawn_once_for_the_same_eyes(monkeypatch: pytest.MonkeyPa
     assert frames(ada.get(f"{path}&after=4&key=false")) == [first[2], *later[1:]]
     assert frames(ada.get(f"{path}&after=5")) != later[1:]
     assert drawn[7:] == [6, 9]
+
+
+def test_a_frame_names_the_key_that_signed_to_those_who_see_the_action(
+    platform: Platform, ada: Caller, ben: Caller, cleo: Caller, anybody: Caller
+) -> None:
+    _, match = laid(platform, ada, ben, cleo)
+    signer, now, action = Signer(), recall.position(platform, match), bid(3, hand("fox", 1))
+    signer.register(platform, ada.id)
+    signature = header(signer.sign(match, "fox", now.version, now.digest, [action]))
+    assert ada.act(match, action, Warledger_Signature=signature).status_code == 200
+    found = [frames(caller.get(f"/v1/matches/{match}/frames?after={BEGAN}&key=true"))[0] for caller in (ada, ben, anybody)]
+    assert [frame.get("signed") for frame in found] == [signer.key, None, None]

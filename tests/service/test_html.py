@@ -218,6 +218,9 @@ def test_the_lobby_lists_what_its_filters_ask_for(client: FlaskClient, match: st
     assert match in client.get("/?part=list&status=playing&game=war_of_the_worlds").text
     assert match not in client.get("/?part=list&status=open").text
     assert match not in client.get("/?part=list&game=war").text
+    assert ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}, "signed": "required"}).status_code == 201
+    assert "moves must be signed" in client.get("/?part=list&status=open").text
+    assert "moves must be signed" not in client.get("/?part=list&status=playing").text
     mine = client.get("/?part=list&mine=true", headers={"Authorization": f"Bearer {ada.key}"}).text
     assert match in mine
     assert "<html" not in mine

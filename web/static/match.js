@@ -330,7 +330,8 @@ async function refresh() {
 
 /** Say whether the moves of the player are signed. */
 async function signs() {
-  const plays = ["open", "playing"].includes(standing.status) && mine().length > 0;
+  const may = standing.signed === "required" && standing.status === "open" && keeping.key !== null; // before one takes a seat
+  const plays = may || (["open", "playing"].includes(standing.status) && mine().length > 0);
   play.unsigned = plays ? await unsigned() : null;
   const told = play.unsigned ?? (plays ? "Your moves are signed with the key of this browser." : "");
   if ($("signing").textContent === told) return;

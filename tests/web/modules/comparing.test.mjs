@@ -7,7 +7,7 @@ import * as receipts from "../../../sdk/js/receipts.js";
 import { Comparing, dayOf, Disagreement, told } from "../../../web/static/comparing.js";
 import { Kept } from "../../../web/static/receipts.js";
 import { Memory } from "../../../web/static/storing.js";
-import { checkpoint, consistency, keyOf, lines, match as played, MATCH, receipt, SERVER, START } from "../../verify/making.mjs";
+import { chained, checkpoint, consistency, keyOf, lines, match as played, MATCH, receipt, SERVER, START } from "../../verify/making.mjs";
 
 const SDK = { ...evidence, ...problems, ...receipts };
 const ENTRIES = played();
@@ -88,6 +88,20 @@ test("an entry that does not follow is noticed also where the server still signs
   assert.match(message, /^Version 4 of this match, as the server shows it now, does not follow/);
   assert.equal(proof.entry.version, 4);
   assert.match(proof.expected, /^[0-9a-f]{64}$/);
+});
+
+test("signatures of moves are checked, as far as what their actor saw is known here", async () => {
+  const { signed } = ENTRIES[5]; // over another action
+  const told = (seen) => chained(ENTRIES.map(({ version, digest, ...entry }) => ({ ...entry, signed: version === 5 ? { ...signed, seen } : entry.signed && true })));
+  const from = async (seen) => {
+    const here = reader(new Server(told(seen)));
+    await here.keep(receipt(SERVER, told(seen)[2]));
+    return here.match(new Server(told(seen)).standing);
+  };
+  assert.deepEqual(await from(2), { agree: 1, chained: true });
+  const { message, proof } = await disagreement(from(4));
+  assert.equal(message, "The server shows version 5 of this match after another history than the one after which blue has signed it.");
+  assert.equal(proof.entry.signed.seen, 4);
 });
 
 test("a match that got shorter is noticed, unless more of it is hidden", async () => {
