@@ -82,7 +82,10 @@ function open() {
   });
 }
 
+const PATIENCE = 3_000; // milliseconds: some browsers never answer
+const late = () => new Promise((_, reject) => setTimeout(reject, PATIENCE));
+
 let opened = null;
 
 /** Return the tables of this browser, or of this page if the browser keeps nothing. */
-export const storage = () => (opened ??= Promise.resolve().then(open).catch(() => new Memory()));
+export const storage = () => (opened ??= Promise.race([Promise.resolve().then(open), late()]).catch(() => new Memory()));
