@@ -203,16 +203,31 @@ def is_consistent(first: int, first_root: bytes, second: int, second_root: bytes
         return not path and first_root == second_root
     if first == 0:
         return not path and first_root == EMPTY
-    hashes = [first_root, *path] if first & (first - 1) == 0 else list(path)
+    hashes = [first_root, *path] if is_whole(first) else path
+    return consistent_roots(first, second, hashes) == (first_root, second_root)
+
+
+def consistent_roots(first: int, second: int, hashes: Sequence[bytes]) -> tuple[bytes, bytes] | None:
+    """Return the roots of two trees that begin alike, as a path gives them, or None if no path has this length. 0 < first < second.
+
+    `hashes`: the path. If the first tree is a whole subtree, its root comes before the path. A path that leads to the root of the second
+    tree proves which root its beginning has. So if that is not the root of the first tree, the path proves a fork.
+
+    >>> leaves = [leaf_hash(name) for name in (b"a", b"b", b"c", b"d", b"e")]
+    >>> node = lambda level, number: hash_of(leaves[number << level : (number + 1) << level])
+    >>> path = proof(consistency_spans(3, 5), node)
+    >>> consistent_roots(3, 5, path) == (hash_of(leaves[:3]), hash_of(leaves)), consistent_roots(3, 5, path[:-1])
+    (True, None)
+    """
     if not hashes:
-        return False
+        return None
     number, last = first - 1, second - 1
     while number % 2:
         number, last = number >> 1, last >> 1
     old = new = hashes[0]
     for each in hashes[1:]:
         if last == 0:
-            return False
+            return None
         if number % 2 or number == last:
             old, new = node_hash(each, old), node_hash(each, new)
             while number % 2 == 0 and number:
@@ -220,7 +235,16 @@ def is_consistent(first: int, first_root: bytes, second: int, second_root: bytes
         else:
             new = node_hash(new, each)
         number, last = number >> 1, last >> 1
-    return last == 0 and old == first_root and new == second_root
+    return (old, new) if last == 0 else None
+
+
+def is_whole(size: int) -> bool:
+    """Return True if a tree of `size` leaves is one whole subtree: if the size is a power of two.
+
+    >>> is_whole(4), is_whole(5)
+    (True, False)
+    """
+    return size & (size - 1) == 0
 
 
 def _half(size: int) -> int:

@@ -89,12 +89,14 @@ def facts_of(first: Entry) -> Facts:
 def plan(facts: Facts, last: Entry, ended: bool, logged: Sequence[Logged], since: int, now: int, secret: str | None) -> Plan:
     """Return the leaves of a match that are due now, and when the next one is due. Raises Unreadable.
 
-    `last`: the last entry of the match. `ended`: the match is over or closed; a later entry then gets a leaf at once. `since`: when a leaf
+    `last`: the last entry of the match. `ended`: the match is over or closed; a later entry then gets a leaf at once. A match that has a
+    leaf of its end is over, also while the lists that say so are lost: a leaf of another kind would contradict it. `since`: when a leaf
     became due. `secret`: the secret of the match, needed only for sealed leaves.
     """
     if not _is_hash(last.digest) or last.version < 1:
         raise Unreadable("it has no digest")
     names = {leaf.name for leaf in logged}
+    ended = ended or any(leaf.kind == END for leaf in logged)
     leaves = []
     latest, version = max((leaf.moment for leaf in logged), default=0), covered(logged)
     if f"{BEGIN}:1" not in names:

@@ -11,7 +11,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from events.rebuild import rebuild
 from events.store.log import Changes
 from events.timing.clock import Clock
 from evidence import checkpoints, tiles
+from evidence.leaves import KINDS, Finding, Placed, contradictions, read
 from evidence.notes import opened, parse_vkey
 from record.entries import blind_key, link, parse
 from tests.conftest import ALL_GAMES, Servers
@@ -100,6 +101,7 @@ class Server:
         assert (checkpoint.origin, checkpoint.size) == ("log.example", len(everything))
         assert checkpoint.root == InmemoryTree.init_from_entries(everything).get_root()
         assert len(set(everything)) == len(everything)
+        assert monitored(everything) == [], "a monitor never accuses an honest server"
         for number in range(len(everything) // 256 + 1):
             if width := tiles.width_of(0, number, len(everything)):
                 row = tiles.hashes(server_log.tile(self.platform, 0, number, width))
@@ -111,6 +113,16 @@ class Server:
                 assert proof.leaf == leaf["index"]
                 assert json.loads(everything[leaf["index"]]) == leaf["leaf"]
                 assert checkpoints.includes(checkpoint, proof, everything[leaf["index"]])
+
+
+def monitored(everything: Sequence[bytes]) -> list[Finding]:
+    """Return what a monitor finds in a log."""
+    by_subject: dict[str, list[Placed]] = {}
+    for number, raw in enumerate(everything):
+        leaf = read(raw)
+        assert leaf.kind in KINDS
+        by_subject.setdefault(leaf.subject, []).append((number, leaf))
+    return [finding for placed in by_subject.values() for finding in contradictions(placed)]
 
 
 @pytest.fixture
@@ -228,7 +240,9 @@ def test_leaves_of_a_hidden_match_are_sealed_and_come_by_the_clock_alone(server:
     assert server.sequence() == 1, "that of the match that goes on"
 
 
-def test_what_comes_after_the_end_of_a_match_is_in_the_log_at_once(server: Server) -> None:
+@pytest.mark.parametrize("listed", [True, False])
+def test_what_comes_after_the_end_of_a_match_is_in_the_log_at_once(server: Server, listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while the lists, which say that the match is over, are being rebuilt."""
     for spectators in ("all", "none"):
         match = server.begin(target=1, spectators=spectators)
         server.act(match)
@@ -236,7 +250,11 @@ def test_what_comes_after_the_end_of_a_match_is_in_the_log_at_once(server: Serve
         end = parse(server.platform.store.log.read(match, 2, 1)[0])
         entry, raw = link(end.digest, end._replace(version=4, secret=None), blind_key(bytes.fromhex(end.secret or "")))
         server.platform.store.log.append(match, 3, [raw], Changes(leaf=server.ms))
+        if not listed:
+            server.pass_hours(2)
+            monkeypatch.setattr(server.platform.store.lists, "standings", lambda matches: [None for _ in matches])
         assert server.sequence() == 1
+        monkeypatch.undo()
         assert server_log.leaves(server.platform, match)[-1]["leaf"] == {
             "at": entry.at, "digest": entry.digest, "kind": "end", "match": match, "version": 4,
         }  # fmt: skip
