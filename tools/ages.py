@@ -25,13 +25,25 @@ def moment(text: str) -> int:
     return int(datetime.strptime(text, _FORM).replace(tzinfo=UTC).timestamp() * 1000)
 
 
+def when(at: int) -> str:
+    """Return a time in ms since 1970 in words.
+
+    >>> when(90_000_000)
+    '1970-01-02T01:00:00Z'
+    """
+    try:
+        return f"{datetime.fromtimestamp(at / 1000, UTC):{_FORM}}"
+    except (OverflowError, ValueError, OSError):
+        return f"{at} ms after 1970"
+
+
 def day(at: int) -> str:
     """Return the day (UTC) of a time in ms since 1970.
 
     >>> day(86_399_999), day(86_400_000)
     ('1970-01-01', '1970-01-02')
     """
-    return _in_words(at).partition("T")[0]
+    return when(at).partition("T")[0]
 
 
 def aged(at: int, now: int) -> str:
@@ -40,16 +52,8 @@ def aged(at: int, now: int) -> str:
     >>> aged(0, 90_000_000), aged(1_000, 0)
     ('1970-01-01T00:00:00Z, 25 hours ago', '1970-01-01T00:00:01Z, which is yet to come')
     """
-    when = _in_words(at)
     age = now - at
     if age < 0:
-        return f"{when}, which is yet to come"
+        return f"{when(at)}, which is yet to come"
     unit, one = (_DAY, "day") if age >= 2 * _DAY else (_HOUR, "hour") if age >= 2 * _HOUR else (_MINUTE, "minute")
-    return f"{when}, {counted(age // unit, one, one + 's')} ago"
-
-
-def _in_words(at: int) -> str:
-    try:
-        return f"{datetime.fromtimestamp(at / 1000, UTC):{_FORM}}"
-    except (OverflowError, ValueError, OSError):
-        return f"{at} ms after 1970"
+    return f"{when(at)}, {counted(age // unit, one, one + 's')} ago"

@@ -9,82 +9,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from evidence import cosigning, tiles, tree
-from evidence.checkpoints import Checkpoint
-from evidence.cosigning import Request
-from evidence.notes import COSIGNATURE, SigningKey, parse
-from evidence.tiles import WIDTH
+from evidence import cosigning, showing
+from evidence.notes import COSIGNATURE, SigningKey, VerifierKey, parse
 from tests.conftest import free_port, within
+from tests.tools.served import LOG, OTHER, Log
 from tools import witness
-from tools.witness import Forked, Older, Server, State, Unable, Watch, main, witness_app
-
-LOG = SigningKey("log.example", b"l" * 32)
-OTHER = SigningKey("log.example", b"o" * 32)
-
-
-class Log:
-    """A log in memory, as the owner of a server may show it: its leaves can be anything, and the key signs whatever it says."""
-
-    def __init__(self, number: int, sign: str = "a") -> None:
-        self.leaves = [f'{{"leaf":"{sign if place >= 300 else "a"}{place}"}}'.encode() for place in range(number)]
-        self.hashes = tiles.leaf_hashes(self.leaves)
-        self.size = number
-        self.key = LOG
-
-    def at(self, size: int) -> Log:
-        self.size = size
-        return self
-
-    @property
-    def checkpoint(self) -> Checkpoint:
-        return Checkpoint("log.example", self.size, tree.hash_of(self.hashes[: self.size]))
-
-    @property
-    def note(self) -> str:
-        return self.key.sign(self.checkpoint.text)
-
-    def rows(self) -> list[list[bytes]]:
-        found, width = [self.hashes[: self.size]], 1
-        while len(found[-1]) >= WIDTH:
-            width *= WIDTH
-            found.append([tree.hash_of(self.hashes[place : place + width]) for place in range(0, self.size - width + 1, width)])
-        return found
-
-    def proof(self, old: int) -> tuple[bytes, ...]:
-        rows = self.rows()
-        node = tiles.node_of(lambda level, number, width: rows[level][number * WIDTH : (number + 1) * WIDTH])
-        return tuple(tree.proof(tree.consistency_spans(old, self.size), node))
-
-    def request(self, old: int, **changed: Any) -> str:
-        return cosigning.request_text(Request(old, self.proof(old), self.note)._replace(**changed))
-
-    def answer(self, request: httpx.Request) -> httpx.Response:
-        """Answer as a server does."""
-        path = request.url.path
-        if path == "/log/checkpoint":
-            return httpx.Response(200, text=self.note)
-        if path == "/.well-known/warledger-keys":
-            return httpx.Response(200, json={"keys": [{"vkey": self.key.verifier.vkey}]})
-        kind, _, name = path.removeprefix("/log/tile/").partition("/")
-        number, width = tiles.number_and_width(name)
-        level = 0 if kind == "entries" else int(kind)
-        if not 0 < width <= tiles.width_of(level, number, self.size):
-            return httpx.Response(404)
-        first = number * WIDTH
-        if kind == "entries":
-            return httpx.Response(200, content=tiles.bundle(self.leaves[first : first + width]))
-        return httpx.Response(200, content=b"".join(self.rows()[level][first : first + width]))
-
-    def server(self) -> Server:
-        return Server("http://log.example", httpx.MockTransport(self.answer))
-
+from tools.logs import Server, Unable
+from tools.scans import Scan
+from tools.watching import ROUNDS, Forked, Older, Watch
+from tools.witness import State, main, witness_app
 
 # ---------------------------------------------------------------- a witness that cosigns
 
@@ -138,10 +78,9 @@ def test_two_witnesses_do_not_both_cosign_a_split_view(tmp_path: Path) -> None:
         assert split.status_code == 409, "the same size and another root"
         assert apps[name].post("/add-checkpoint", data=shown[other].at(500).request(400)).status_code == 422
         shown[other].at(400)
-        (evidence,) = (tmp_path / name).glob("fork-*.txt")
-        notes = evidence.read_text()
-        assert shown["one"].note in notes
-        assert shown["two"].note in notes
+        (evidence,) = (tmp_path / name).glob("fork-*.json")
+        found = showing.check(evidence.read_text(), [LOG.verifier])
+        assert {checkpoint.root for checkpoint in found.checkpoints} == {log.checkpoint.root for log in shown.values()}
 
 
 def test_requests_at_once_never_take_a_witness_back(tmp_path: Path) -> None:
@@ -166,25 +105,36 @@ def test_requests_at_once_never_take_a_witness_back(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- a watch
 
 
+def watch_over(server: Server, folder: Path, keys: Sequence[VerifierKey] = (), say: Callable[[str], object] = print) -> Watch:
+    state = State(folder)
+    return Watch(server, lambda origin: Scan(state.scan(origin)), lambda name, text: state.keep_file(name, text), list(keys), say)
+
+
+def seen_by(folder: Path) -> str:
+    return Scan(State(folder).scan("log.example"), readonly=True).note
+
+
 def test_a_watch_follows_a_log_that_grows(tmp_path: Path) -> None:
     log = Log(700)
     for size in (0, 1, 1, 255, 256, 300, 699, 700):
-        assert Watch(log.at(size).server(), State(tmp_path), []).look() == log.checkpoint
+        assert watch_over(log.at(size).server(), tmp_path, []).look() == log.checkpoint
 
 
 @pytest.mark.parametrize(("old", "new"), [(400, 400), (400, 700), (301, 302), (512, 513)])
 def test_a_watch_finds_a_split_view_and_keeps_both_checkpoints(tmp_path: Path, old: int, new: int) -> None:
     seen = Log(700, "b").at(old)
-    Watch(seen.server(), State(tmp_path), [LOG.verifier]).look()
+    watch_over(seen.server(), tmp_path, [LOG.verifier]).look()
     with pytest.raises(Forked) as found:
-        Watch(Log(700, "c").at(new).server(), State(tmp_path), [LOG.verifier]).look()
-    assert found.value.notes == (seen.note, Log(700, "c").at(new).note)
-    assert State(tmp_path).seen("log.example") == witness.Seen(seen.note), "what was seen first is kept"
+        watch_over(Log(700, "c").at(new).server(), tmp_path, [LOG.verifier]).look()
+    shown = showing.check(found.value.proof, [LOG.verifier])
+    assert shown.finding.code == "checkpoint_forked"
+    assert shown.checkpoints == (seen.checkpoint, Log(700, "c").at(new).checkpoint)
+    assert seen_by(tmp_path) == seen.note, "what was seen first is kept"
 
 
 def test_a_watch_compares_with_what_somebody_else_has_seen(tmp_path: Path) -> None:
     log = Log(700, "b")
-    watch = Watch(log.at(600).server(), State(tmp_path), [LOG.verifier])
+    watch = watch_over(log.at(600).server(), tmp_path, [LOG.verifier])
     watch.compare_with(Log(700, "b").at(400).note)
     for size in (400, 600):
         with pytest.raises(Forked):
@@ -195,19 +145,19 @@ def test_a_watch_compares_with_what_somebody_else_has_seen(tmp_path: Path) -> No
 
 def test_a_log_that_stays_older_than_it_was_is_told(tmp_path: Path) -> None:
     said: list[str] = []
-    state, log = State(tmp_path), Log(700)
-    Watch(log.at(500).server(), state, []).look()
-    watch = Watch(log.at(400).server(), state, [], said.append)
-    for _ in range(witness.ROUNDS - 1):
+    log = Log(700)
+    watch_over(log.at(500).server(), tmp_path, []).look()
+    watch = watch_over(log.at(400).server(), tmp_path, [], said.append)
+    for _ in range(ROUNDS - 1):
         assert watch.look() is None
     with pytest.raises(Older, match="but 500 were seen"):
         watch.look()
-    assert len(said) == witness.ROUNDS
+    assert len(said) == ROUNDS
 
 
 def test_what_is_not_signed_or_not_served_is_no_fork_and_is_not_kept(tmp_path: Path) -> None:
-    state, log = State(tmp_path), Log(700)
-    Watch(log.at(10).server(), state, [LOG.verifier]).look()
+    log = Log(700)
+    watch_over(log.at(10).server(), tmp_path, [LOG.verifier]).look()
     forged = Log(700, "c").at(400)
     forged.key = OTHER
     missing, changed = Log(700).at(400), Log(700).at(400)
@@ -215,14 +165,14 @@ def test_what_is_not_signed_or_not_served_is_no_fork_and_is_not_kept(tmp_path: P
     changed.leaves[350] = b"other"
     for wrong in (forged, missing, changed):
         with pytest.raises(Unable):
-            Watch(wrong.server(), state, [LOG.verifier]).look()
+            watch_over(wrong.server(), tmp_path, [LOG.verifier]).look()
     nothing = Server("http://log.example", httpx.MockTransport(lambda request: httpx.Response(500)))
     with pytest.raises(Unable):
-        Watch(nothing, state, []).look()
-    assert state.seen("log.example") == witness.Seen(Log(700).at(10).note)
-    (tmp_path / state._file("log.example").name).write_text("torn")
-    with pytest.raises(Unable, match="damaged"):
-        Watch(log.at(20).server(), state, []).look()
+        watch_over(nothing, tmp_path, []).look()
+    assert seen_by(tmp_path) == Log(700).at(10).note
+    State(tmp_path).scan("log.example").write_text("torn" * 1000)
+    with pytest.raises(Unable, match="cannot be read"):
+        watch_over(log.at(20).server(), tmp_path, []).look()
 
 
 def test_the_command_says_what_it_finds_and_ends_with_1_for_a_fork(
@@ -241,8 +191,7 @@ def test_the_command_says_what_it_finds_and_ends_with_1_for_a_fork(
     assert main(command) == 1
     said = capsys.readouterr().out
     assert said.startswith("FORK.")
-    assert log.note in said
-    assert Log(700, "b").note in said
+    assert showing.check(said[said.index("{") :], [LOG.verifier]).checkpoints == (Log(700, "b").checkpoint, log.checkpoint)
 
 
 def test_a_witness_is_served_by_a_command(tmp_path: Path) -> None:
