@@ -20,8 +20,8 @@ class Signer:
     """A signing key, from a seed."""
 
     def __init__(self, seed: int = 1) -> None:
-        self._private = nacl.signing.SigningKey(bytes([seed] * 32))
-        self.key = base64.b64encode(bytes(self._private.verify_key)).decode()
+        self.private = nacl.signing.SigningKey(bytes([seed] * 32))
+        self.key = base64.b64encode(bytes(self.private.verify_key)).decode()
 
     @property
     def in_path(self) -> str:
@@ -42,7 +42,7 @@ class Signer:
 
     def sign_text(self, text: str) -> str:
         """Return the signature of a text, in base64."""
-        return base64.b64encode(self._private.sign(text.encode()).signature).decode()
+        return base64.b64encode(self.private.sign(text.encode()).signature).decode()
 
     def sign(self, match: str, actor: str, seen: int, digest: str, actions: Sequence[Any]) -> Signing:
         """Return the signatures of actions, as they are recorded."""
@@ -50,7 +50,7 @@ class Signer:
             f"warledger.org/move/v1\n{match}\n{actor}\n{seen}\n{digest}\n{place}/{len(actions)}\n".encode() + rfc8785.dumps(action) + b"\n"
             for place, action in enumerate(actions, 1)
         ]
-        signatures = tuple(base64.b64encode(self._private.sign(text).signature).decode() for text in texts)
+        signatures = tuple(base64.b64encode(self.private.sign(text).signature).decode() for text in texts)
         return Signing(self.key, seen, signatures)
 
 

@@ -1120,7 +1120,7 @@ class Reader {
     this.entry(framed ? line.subarray(before.length, to) : null, kind, value.entry);
   }
 
-  /** Take an entry: checks 3a to 3f. `bytes` are those of the entry, or null if they cannot be canonical. */
+  /** Take an entry: checks 3a to 3g. `bytes` are those of the entry, or null if they cannot be canonical. */
   entry(bytes, kind, value) {
     this.seats.compare();
     const { file, chain } = this;

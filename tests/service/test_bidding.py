@@ -25,6 +25,7 @@ from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
 from tests.service.secrecy import acts, answers, callers, comparable, replace_entries
 from tests.service.test_secrecy import Opener
+from tests.signing import Signer, header
 
 SEATS = ("fox", "rhino", "tiger")
 RICH = {"oc": 9, "alwood": 9, "ammo": 9, "crystals": 2}
@@ -43,6 +44,7 @@ UPGRADE = {"type": "upgrade_ability"}
 BEGAN = 5  # the version at which the bidding begins: created, two seats taken, and two actions
 AT_ONCE = 60  # pairs of bids
 SEALED = "sealed"
+SIGNER = Signer()
 
 
 def hand(seat: str, number: int = 2) -> list[str]:
@@ -138,14 +140,18 @@ def worlds(servers: Servers, platform: Platform, match: str, bids: list[dict[str
     """Replace the sealed bid by each of these in turn. Ids and times stay the same."""
     entries = [parse(stored) for stored in platform.store.log.read_all(match)]
     for number, other in enumerate(bids):
-        replace_entries(servers, platform, match, [rebid(entry, other, f"{number:032x}") for entry in entries])
+        replace_entries(servers, platform, match, [rebid(entry, other, f"{number:032x}", entries) for entry in entries])
         rebuild(platform)
         yield
 
 
-def rebid(entry: Entry, other: dict[str, Any], fingerprint: str) -> Entry:
+def rebid(entry: Entry, other: dict[str, Any], fingerprint: str, entries: list[Entry]) -> Entry:
+    """Return an entry with another bid, and with the signature that its player would have made of that."""
     if entry.action["type"] != "bid":
         return entry
+    if entry.signed is not None:
+        seen = entry.signed["seen"]
+        entry = entry._replace(signed=SIGNER.sign(entry.match, entry.actor, seen, entries[seen - 1].digest, [other]).of(0))
     event = {**entry.events[0], "ammo": other["ammo"], "cards": other["cards"]}
     return entry._replace(action=other, events=[event, *entry.events[1:]], request={"id": SEALED, "fingerprint": fingerprint})
 
@@ -173,7 +179,10 @@ def everything(caller: Caller, match: str, sealed: str, bids: bool) -> Iterator[
 def sealed_between(match: str, sealer: Caller, other: Caller, cards: list[str], number: int) -> list[dict[str, Any]]:
     """Seal a bid between two actions of the other seat. Return some of the bids that it could also have been, the most different first."""
     assert other.act(match, UPGRADE, Idempotency_Key="before").status_code == 200
-    assert sealer.act(match, bid(3), Idempotency_Key=SEALED).status_code == 200
+    assert sealer.post("/v1/players/me/signing-keys", SIGNER.body(sealer.id)).status_code == 201
+    seat, seen = sealer.get(f"/v1/matches/{match}/choices").json["seat"], sealer.get(f"/v1/matches/{match}/entries?after={BEGAN}").json
+    signing = SIGNER.sign(match, seat, seen["version"], seen["entries"][-1]["digest"], [bid(3)])
+    assert sealer.act(match, bid(3), Idempotency_Key=SEALED, Warledger_Signature=header(signing)).status_code == 200
     assert other.act(match, UPGRADE, Idempotency_Key="after").status_code == 200
     return [bid(3), bid(9, cards), bid(0), bid(3, cards[:1])][:number]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from tests.service.conftest import Caller
 from tests.service.test_bidding import BEGAN, bid, hand, laid
 from tests.signing import Signer, header
 
+GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 ADD = {"type": "add", "by": 1, "stay": False}
 SIGNER = Signer()
 KEY, ONE = f":{SIGNER.key}:", f":{86 * 'A'}==:"
@@ -49,6 +52,17 @@ def test_a_signed_action_is_in_the_answer_and_in_everybodys_entries(
     assert referee.get(f"/v1/matches/{tally}/record").json["entries"][-1]["signed"] == entry["signed"]
     report = referee.get(f"/v1/matches/{tally}/audit").json
     assert (report["ok"], report["signed"], report["signatures"]) == (True, 1, "verified")
+
+
+def test_the_example_of_the_guide_signs(platform: Platform, ada: Caller, tally: str) -> None:
+    (source,) = re.findall(r"## Signing moves.*?```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(source, names)
+    SIGNER.register(platform, ada.id)
+    now = recall.position(platform, tally)
+    actions = [{"type": "add", "by": 1, "stay": True}, ADD]
+    given = names["signature_header"](SIGNER.private, tally, "one", now.version, now.digest, actions)
+    assert ada.act(tally, actions, Warledger_Signature=given).status_code == 200
 
 
 def test_wrong_signatures_are_told_apart_and_change_nothing(platform: Platform, ada: Caller, anybody: Caller, tally: str) -> None:
