@@ -61,7 +61,7 @@ for (const [name, bytes] of Object.entries(HONEST)) {
 
 test("everything that a whole dossier holds was checked", async () => {
   const { checked, unchecked, files } = await verify(HONEST["a whole dossier"], KEYS);
-  assert.deepEqual(checked, { entries: 7, digests: 7, salts: 0, rolls: 6, moves: 1, signatures: 6, receipts: 1, reads: 1, leaves: 3 });
+  assert.deepEqual(checked, { entries: 7, digests: 7, salts: 0, rolls: 6, moves: 1, signatures: 7, receipts: 1, reads: 1, leaves: 3 });
   assert.deepEqual(
     unchecked.map((sentence) => sentence.split(":")[0]),
     ["Whether a seat that acts at the same time as another had its clock running then", "The rules"],
@@ -191,7 +191,7 @@ const TAMPERED = [
   ["a line that is none", text('{"count":2', '{"counts":2'), null, "line_unknown"],
   ["a line in white space", text('{"count":2', '{"count": 2'), null, "line_unknown"],
   ["the last line gone", dropped(2), null, "truncated"],
-  ["the file cut in its entries", dropped(12), 5, "truncated"],
+  ["the file cut in its entries", dropped(13), 5, "truncated"],
   ["the last line feed gone", () => HONEST["a whole dossier"].subarray(0, -1), null, "truncated"],
   ["more entries than it says", anew(changed(0, (line) => ({ ...line, versions: 6 }))), 7, "wrong_version"],
   [
@@ -306,6 +306,9 @@ const TAMPERED = [
   ["a leaf of another digest", leafOf(5, (leaf) => void (leaf.digest = "0".repeat(64))), 5, "leaf_differs"],
   ["a leaf of another commitment", leafOf(1, (leaf) => void (leaf.commitment = "0".repeat(64))), 1, "leaf_differs"],
   ["a leaf of a later version", leafOf(7, (leaf) => void (leaf.version = 9)), 8, "truncated"],
+  ["no line of the key that signed", anew(without("signing_key")), 6, "key_missing"],
+  ["the key of another player", anew(changed("signing_key", (line) => ({ ...line, player: "pbbbbbbbbbbbbbbbb" }))), 6, "key_missing"],
+  ["a key without a leaf", anew(changed("signing_key", (line) => ({ ...line, leaves: [] }))), 6, "key_missing"],
   ["a running dossier without the blind key", anew(changed(0, (line) => ({ ...line, blind: null })), { entries: RUNNING }), null, "salt_differs"],
   ["a running record without the blind key", () => record(RUNNING), null, "salt_differs"],
   ["another game in the first line", anew(changed(0, (line) => ({ ...line, game: "chess" }))), null, "line_unknown"],

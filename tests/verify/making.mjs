@@ -231,6 +231,10 @@ export function lines(entries, { key = SERVER, viewer = "all", secret = SECRET, 
   made.push({ line: "receipt", note: receipt(key, last) });
   const leaves = leavesOf(entries, over),
     all = logOf(leaves);
+  if (entries.some(({ signed }) => signed)) {
+    const { key: point, player } = REGISTERED;
+    made.push({ line: "signing_key", key: point, player, leaves: [{ index: 2, leaf: REGISTERED, proof: proof(key, all, 2) }] });
+  }
   leaves.forEach((leaf, place) => made.push({ line: "leaf", index: 3 + place, leaf, proof: proof(key, all, 3 + place) }));
   return change(made);
 }
@@ -242,7 +246,16 @@ export function leavesOf(entries, over = Boolean(entries.at(-1).secret)) {
   return [begin, leaf(entries[4], "hour"), leaf(entries.at(-1), over ? "end" : "hour")];
 }
 
-export const logOf = (leaves) => [...others(3), ...leaves.map(json), ...others(2)];
+/** The leaf of the key of the player of red, who registered it before the match. */
+const REGISTERED = registered("paaaaaaaaaaaaaaaa");
+
+function registered(player) {
+  const text = `warledger.org/signing-key/v1\n${player}\n${POINT}\n`;
+  const signature = sign(null, Buffer.from(text), PLAYER).toString("base64");
+  return { at: START - HOUR, key: POINT, kind: "signing_key", player, signature };
+}
+
+export const logOf = (leaves) => [...others(2), json(REGISTERED), ...leaves.map(json), ...others(2)];
 
 function shown(entry, blind) {
   const salt = (part) => ({ salt: saltOf(blind, entry.version, part).toString("hex") });
