@@ -3,7 +3,7 @@
 import { canCheck, continues, readCheckpoint } from "./evidence.js";
 import { Match } from "./matches.js";
 import { Patience, sleep } from "./patience.js";
-import { BadReceipt, NotFound, Problem, TwoLogs, Unreachable, problemOf } from "./problems.js";
+import { BadReceipt, Problem, TwoLogs, Unavailable, Unreachable, problemOf } from "./problems.js";
 import { Receipts, Usual } from "./receipts.js";
 import { registrationText, signText } from "./signing.js";
 import { eventsOf } from "./streams.js";
@@ -66,7 +66,7 @@ export class Client {
   }
 
   #unsigned(reason) {
-    if (!(reason instanceof Problem)) {
+    if (!(reason instanceof Problem) || reason instanceof Unavailable) {
       this.#signer = null; // the next one may be luckier
       throw reason;
     }
@@ -95,9 +95,14 @@ export class Client {
   async compare() {
     if (this.receipts === null || !canCheck()) return;
     const signer = await this.#signer?.signer; // who only watches needs no key
-    if (signer) this.#holdKeys((await this.get(LISTED)).keys, signer.key);
-    const note = await this.text("/log/checkpoint", "text/plain").catch(unlessMissing);
-    if (note !== null) await this.#holdLog(note);
+    try {
+      if (signer) this.#holdKeys((await this.get(LISTED)).keys, signer.key);
+      await this.#holdLog(await this.text("/log/checkpoint", "text/plain"));
+    } catch (reason) {
+      if (!(reason instanceof Problem)) throw reason;
+      if (reason.status === 404 && (await this.receipts.checkpoint()) === undefined) return; // the log has no checkpoint yet
+      this.#say(`The server's log cannot be compared: ${reason.detail}`);
+    }
   }
 
   /** Compare a checkpoint with the one kept, and keep it if it is newer. Throw BadReceipt, TwoLogs. */
@@ -117,9 +122,12 @@ export class Client {
     const [first, second] = old.size <= now.size ? [old, now] : [now, old];
     let hashes = [];
     if (first.size > 0 && first.size < second.size) {
-      const proof = await this.get("/log/consistency", { from: first.size, to: second.size }).catch(unlessMissing);
-      if (proof === null) throw await saved(TwoLogs, `it had ${old.size} leaves and now has ${now.size}`, { kept, received: note, hashes });
-      ({ hashes } = proof);
+      try {
+        ({ hashes } = await this.get("/log/consistency", { from: first.size, to: second.size }));
+      } catch (reason) {
+        if (reason.status !== 404) throw reason;
+        throw await saved(TwoLogs, `it had ${old.size} leaves and now has ${now.size}`, { kept, received: note, hashes });
+      }
     }
     if (!(await continues(first, second, hashes))) {
       throw await saved(TwoLogs, "it does not continue what it has signed before", { kept, received: note, hashes });
@@ -131,7 +139,11 @@ export class Client {
   async know(note) {
     if (await this.receipts.knows(note)) return;
     const { keys } = await this.get("/.well-known/warledger-keys");
+    const known = await this.receipts.keys();
     await this.receipts.note(keys.map(({ vkey }) => vkey));
+    const found = (await this.receipts.keys()).filter((vkey) => !known.includes(vkey));
+    if (!known.length || !found.length) return;
+    this.#say(`The server has new keys: ${found.sort().join(", ")}. Ask its operator elsewhere whether they are right.`);
   }
 
   // Players and games
@@ -286,11 +298,6 @@ export class Client {
     await sleep(pause, signal);
   }
 }
-
-const unlessMissing = (reason) => {
-  if (reason instanceof NotFound) return null;
-  throw reason;
-};
 
 /** Read a response to its end: an answer that is cut counts as none. */
 const whole = async (response) => (response.status === 204 ? response : new Response(await response.arrayBuffer(), response));

@@ -98,6 +98,11 @@ export class Evidence {
     return this.checked[version - 1]?.digest;
   }
 
+  /** Return the receipts that were kept, by version. */
+  async kept() {
+    return [...(await this.#kept())].sort(([one], [other]) => one - other).map(([, note]) => note);
+  }
+
   /** Return the receipt that was kept of a version, or undefined. */
   async receiptAt(version) {
     return (await this.#kept()).get(version);

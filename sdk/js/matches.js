@@ -116,11 +116,11 @@ export class Match {
     await this.evidence.receipt(note).catch((alarm) => this.#alarmed(alarm));
   }
 
-  /** Check the next entry. Throw an Alarm, and save it with what the server signs now and with the receipt that was kept. */
+  /** Check the next entry. Throw an Alarm, and save it with the receipts that were kept and the one that the server signs now. */
   #check(entry) {
     return this.evidence.entry(entry).catch(async (alarm) => {
-      const { version } = alarm;
-      return this.#alarmed(alarm, { kept_receipt: await this.evidence.receiptAt(version), receipt_now: await this.#signedNow(version) });
+      const digest_before = this.evidence.digestAt(alarm.version - 1);
+      return this.#alarmed(alarm, { digest_before, receipts: await this.evidence.kept(), receipt_now: await this.#signedNow(alarm.version) });
     });
   }
 
@@ -182,7 +182,7 @@ export class Match {
   /** Throw the alarm for a server that says that a version which it has shown is another one. */
   async #differs({ seen, digest }, { detail }) {
     const kept = (await this.evidence.receiptAt(seen)) ?? digest;
-    const found = { kept, received: await this.#signedNow(seen), shown: digest };
+    const found = { kept, received: await this.#signedNow(seen), shown: digest, receipts: await this.evidence.kept() };
     await this.#alarmed(new TwoHistories(this.id, seen, `the server has shown another one before. ${detail}`, found));
   }
 

@@ -177,10 +177,10 @@ export class Receipts {
     return (await Promise.all(good)).includes(true);
   }
 
-  /** Return the newest checkpoint of a log that was kept, or undefined. */
+  /** Return the newest checkpoint that was kept of a log, by default of any, or undefined. */
   async checkpoint(origin) {
     const notes = (await this.store.lines(LOG)).map((line) => JSON.parse(line));
-    return notes.filter((note) => readCheckpoint(note).origin === origin).at(-1);
+    return notes.filter((note) => origin === undefined || readCheckpoint(note).origin === origin).at(-1);
   }
 
   /** Keep a checkpoint as the newest one. */

@@ -270,6 +270,8 @@ export class Evidence {
   readonly digest: string;
   /** Return the digest of a version that was checked, or undefined. */
   digestAt(version: number): string | undefined;
+  /** Return the receipts that were kept, by version. */
+  kept(): Promise<string[]>;
   /** Return the receipt that was kept of a version, or undefined. */
   receiptAt(version: number): Promise<string | undefined>;
   /** Begin with the version of a receipt: entries before it are not checked, nor signatures of who saw only those. */
@@ -305,8 +307,8 @@ export class Receipts {
   keep(note: string): Promise<void>;
   /** Return whether a key of the server that is trusted has signed a note. */
   isSigned(note: string): Promise<boolean>;
-  /** Return the newest checkpoint of a log that was kept, or undefined. */
-  checkpoint(origin: string): Promise<string | undefined>;
+  /** Return the newest checkpoint that was kept of a log, by default of any, or undefined. */
+  checkpoint(origin?: string): Promise<string | undefined>;
   /** Keep a checkpoint as the newest one. */
   keepCheckpoint(note: string): Promise<void>;
   /** Return the key with which a player signs, or null if the store has none. A key that is revoked makes way for a new one. */

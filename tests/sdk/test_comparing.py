@@ -181,6 +181,35 @@ def test_a_checkpoint_that_no_key_of_the_server_has_signed_is_an_alarm(server: S
         server.client(tmp_path, http={"transport": transport}).compare()
 
 
+def test_a_log_that_cannot_be_compared_is_told_and_the_match_goes_on(
+    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.client(tmp_path).compare()
+    assert caplog.text == ""  # there never was one
+    server.log = checkpoint(3)
+    server.client(tmp_path).compare()
+    server.log = None
+    server.client(tmp_path).compare()
+    assert caplog.text.count("The server's log cannot be compared") == 1
+
+
+def test_new_keys_of_the_server_are_told(server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    published = [vkey_of(Key(bytes(range(32))), "old")]
+    original = server.answer
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        keys = {"keys": [{"vkey": vkey} for vkey in published]}
+        return httpx.Response(200, json=keys) if "well-known" in str(request.url) else original(request)
+
+    client = server.client(tmp_path, receipts=Receipts(tmp_path), http={"transport": httpx.MockTransport(answer)})
+    with pytest.raises(BadReceipt):
+        client.match(MATCH).keep(server.receipt(1))
+    assert caplog.text == ""
+    published.append(vkey_of(FORGER))
+    client.match(MATCH).keep(server.receipt(1))
+    assert f"The server has new keys: {vkey_of(FORGER)}." in caplog.text
+
+
 # The key of the player
 
 

@@ -142,7 +142,8 @@ def test_a_receipt_that_was_kept_is_held_against_the_entries_and_the_alarm_has_w
     assert (alarm.value.version, alarm.value.received) == (7, entries[6]["digest"])
     assert alarm.value.file is not None
     saved = json.loads(alarm.value.file.read_text())
-    assert (saved["kept_receipt"], Receipt.of(saved["receipt_now"])) == (other, Receipt.of(note))
+    assert saved["digest_before"] == entries[5]["digest"]
+    assert (saved["receipts"], Receipt.of(saved["receipt_now"])) == ([other], Receipt.of(note))
     match = Client(place.url, key, receipts=False).match(id)
     list(match.stream())
     with pytest.raises(TwoHistories):  # and the other way round: the entries came first

@@ -67,7 +67,7 @@ def test_players_of_a_service_play_programs_and_levels_there(url: str, tmp_path:
     }  # fmt: skip
     first = json.loads((tmp_path / "matches/000001.ndjson").read_bytes().split(b"\n")[0])
     assert read(tmp_path).service_key in first["vkeys"]
-    lines = [json.loads(line) for file in tmp_path.glob("matches/*") for line in file.read_bytes().splitlines()]
+    lines = [json.loads(line) for file in tmp_path.glob("matches/*.ndjson") for line in file.read_bytes().splitlines()]
     signed = [line["entry"].get("signed") for line in lines if line["line"] == "entry"]
     assert len({one["key"] for one in signed if one}) == 2, "those of the programs: the far one does not sign, the level cannot"
     assert len(list(tmp_path.rglob("signing-key-*.pem"))) == 2

@@ -79,8 +79,13 @@ class Evidence:
         return self._checked[-1][0] if self._checked else START
 
     def digest_at(self, version: int) -> str:
-        """Return the digest of a version that was checked."""
-        return self._checked[version - 1][0]
+        """Return the digest of a version that was checked; 64 zeros for version 0 and for what was not."""
+        return self._checked[version - 1][0] if 1 <= version <= self.version else START
+
+    @property
+    def kept(self) -> list[str]:
+        """The receipts that were kept, by version."""
+        return [self._notes[version] for version in sorted(self._notes)]
 
     def receipt_at(self, version: int) -> str | None:
         """Return the receipt that was kept of a version."""
@@ -118,7 +123,7 @@ class Evidence:
             seen = signed["seen"]
             move = Move(self.match, entry["actor"], seen, self.digest_at(seen))
             return 1 <= seen <= entry["version"] - signed["place"] and is_signed(move, entry["action"], signed)
-        except (KeyError, IndexError, TypeError):
+        except (KeyError, TypeError):
             return False
 
     def receipt(self, note: str) -> None:

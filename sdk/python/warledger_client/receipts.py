@@ -41,7 +41,10 @@ class Receipts:
         Raises OSError if it cannot be made.
         """
         name = re.sub(r"[^A-Za-z0-9.-]+", "_", url.partition("://")[2])
-        return cls(Path(os.environ.get("WARLEDGER_HOME") or Path.home() / ".warledger") / name)
+        made = cls(Path(os.environ.get("WARLEDGER_HOME") or Path.home() / ".warledger") / name)
+        if not os.access(made.folder, os.W_OK):
+            raise PermissionError(f"{made.folder} cannot be written")
+        return made
 
     @property
     def keys(self) -> list[str]:
@@ -81,9 +84,9 @@ class Receipts:
 
     # The server's log
 
-    def checkpoint(self, origin: str) -> str | None:
-        """Return the newest checkpoint of a log that was kept, or None."""
-        kept = [note for note in self._lines(LOG) if Checkpoint.of(note).origin == origin]
+    def checkpoint(self, origin: str | None = None) -> str | None:
+        """Return the newest checkpoint that was kept of a log, by default of any, or None."""
+        kept = [note for note in self._lines(LOG) if origin in (None, Checkpoint.of(note).origin)]
         return kept[-1] if kept else None
 
     def keep_checkpoint(self, note: str) -> None:

@@ -17,7 +17,20 @@ from httpx_sse import EventSource, ServerSentEvent, SSEError
 from .evidence import Evidence
 from .log import Checkpoint, continues
 from .patience import Patience
-from .problems import Alarm, BadReceipt, Conflict, NotFound, Problem, Stale, TwoHistories, TwoLogs, Unreachable, parsed, problem_of
+from .problems import (
+    Alarm,
+    BadReceipt,
+    Conflict,
+    NotFound,
+    Problem,
+    Stale,
+    TwoHistories,
+    TwoLogs,
+    Unavailable,
+    Unreachable,
+    parsed,
+    problem_of,
+)
 from .reading import News, acted, has_ended, in_the_game
 from .receipts import Receipts
 from .signing import BY_PLAYER, HEADER, UNSIGNED, Key, Move, recorded, registration_text
@@ -103,6 +116,8 @@ class Client:
             player, key = (self.me())["id"], None
             try:
                 key = self._registered(player, receipts) if player is not None else None
+            except Unavailable:
+                raise
             except Problem as problem:
                 self._tell(f"Moves are not signed: {problem.detail}")
             self._signing = (self.key, player or "", key)
@@ -149,13 +164,13 @@ class Client:
         """
         if self.receipts is None:
             return
-        if self._signing[2] is not None:  # who only watches needs no key
-            self._hold_keys(self._signing_keys(), self._signing[2])
         try:
-            note = (self.fetch("/log/checkpoint", TEXT)).decode()
-        except NotFound:  # it has none yet
-            return
-        self._hold_log(note, self.receipts)
+            if self._signing[2] is not None:  # who only watches needs no key
+                self._hold_keys(self._signing_keys(), self._signing[2])
+            self._hold_log((self.fetch("/log/checkpoint", TEXT)).decode(), self.receipts)
+        except Problem as problem:
+            if problem.status != 404 or self.receipts.checkpoint() is not None:  # else the log has no checkpoint yet
+                self._tell(f"The server's log cannot be compared: {problem.detail}")
 
     def _hold_log(self, note: str, receipts: Receipts) -> None:
         """Compare a checkpoint with the one kept, and keep it if it is newer. Raises BadReceipt, TwoLogs."""
@@ -187,7 +202,10 @@ class Client:
         """Note the keys that the server publishes if none is known that a note names."""
         if not receipts.knows(note):
             published: types.ServerKeys = self.get("/.well-known/warledger-keys")
+            known = receipts.keys
             receipts.note(key["vkey"] for key in published["keys"])
+            if known and (new := set(receipts.keys).difference(known)):
+                self._tell(f"The server has new keys: {', '.join(sorted(new))}. Ask its operator elsewhere whether they are right.")
 
     def _saved(self, alarm: Alarm, **more: Any) -> Alarm:
         """Save an alarm, if there is a folder, and return it."""
@@ -550,7 +568,7 @@ class Match:
         seen, digest = self._signed.seen, self._signed.digest
         kept = self.evidence.receipt_at(seen) or digest
         alarm = TwoHistories(self.id, seen, kept, self._signed_now(seen), f"the server has shown another one before. {conflict.detail}")
-        return self.client._saved(alarm, shown=digest)
+        return self.client._saved(alarm, shown=digest, receipts=self.evidence.kept)
 
     def _signed_now(self, version: int) -> str:
         """Return the receipt of a version as the server signs it now, without a look at it; nothing if it gives none."""
@@ -560,13 +578,14 @@ class Match:
             return ""
 
     def _check(self, entry: Mapping[str, Any]) -> None:
-        """Check the next entry. Raises an Alarm, and saves it with what the server signs now and with the receipts that were kept."""
+        """Check the next entry. Raises an Alarm, and saves it with the receipts that were kept and the one that the server signs now."""
         try:
             self.evidence.entry(entry)
         except Alarm as alarm:
-            version = alarm.version
-            kept = {"kept_receipt": self.evidence.receipt_at(version), "receipt_now": self._signed_now(version)}
-            self.client._saved(alarm, **kept)
+            now = self._signed_now(alarm.version)
+            self.client._saved(
+                alarm, digest_before=self.evidence.digest_at(alarm.version - 1), receipts=self.evidence.kept, receipt_now=now
+            )
             raise
 
     def plan(

@@ -141,6 +141,28 @@ test("a log that was told twice is an alarm with both checkpoints and the proof 
   await alarmOf(there.client(store).compare(), BadReceipt);
 });
 
+test("a log that cannot be compared and new keys of the server are told", async () => {
+  const there = await made();
+  const store = await folder();
+  await there.client(store).compare();
+  assert.deepEqual(there.told, []); // there never was one
+  there.log = await noteOf(`server\n1\n${base64(new Uint8Array(32))}\n`);
+  await there.client(store).compare();
+  there.log = null;
+  await there.client(store).compare();
+  assert.match(there.told.shift(), /^The server's log cannot be compared/);
+
+  const published = ["old+00000000+AAAA"];
+  const fetch = async (address, init) => (address.includes("well-known") ? Response.json({ keys: published.map((vkey) => ({ vkey })) }) : there.answer(address, init));
+  const match = there.client(null, { fetch, receipts: await folder() }).match(MATCH);
+  const note = await receiptOf(2, there.entries[1].digest);
+  await alarmOf(match.keep(note), BadReceipt);
+  assert.deepEqual(there.told, []);
+  published.push(VKEY);
+  await match.keep(note);
+  assert.deepEqual(there.told, [`The server has new keys: ${VKEY}. Ask its operator elsewhere whether they are right.`]);
+});
+
 test("the key is made once, only its owner can read it, and it signs in later programs too", async () => {
   const there = await made();
   const store = await folder();
