@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from events import recall
 from events.errors import NoMatch
 from events.notary import key_leaves, server_log
 from events.notary.server_log import Shown
-from events.notary.sidelog import Read
+from events.notary.sidelog import Reads
 from events.platform import Platform
-from evidence import notes, statements
 from games.kernel import SPECTATOR
 from record.dossiers.lines import WHOLE, follow_disputes, line
 from record.dossiers.signers import Signers
@@ -70,26 +71,28 @@ def _pages(platform: Platform, position: Position, viewer: str, logs: Sequence[S
 def _sidelog(platform: Platform, position: Position, viewer: str) -> Iterator[bytes]:
     """Yield the refused actions that the viewer may see, and the reads by staff up to the last version. Both are bounded."""
     found = platform.sidelog.refusals(position.match)
-    for refused in (found if viewer == WHOLE else found.of([viewer])).refused:
-        if refused.version <= position.version:
-            yield line("refused", **refused.as_json())
-    if viewer == WHOLE and found.dropped:
-        yield line("refusals_dropped", count=found.dropped)
+    if viewer != WHOLE:
+        found = found.of([viewer])
+    for refused in takewhile(lambda refused: refused.version <= position.version, found.refused):
+        yield line("refused", **refused.as_json())
+    for seat, running in sorted(found.dropped.items()):
+        yield line("refusals_dropped", seat=seat, count=running.number, hash=running.hash)
     if viewer == SPECTATOR and delay(position.table) != 0 and position.table["phase"] != OPEN and not position.ended:
         return  # reads, and their number, would reveal how far the match is
-    for read in platform.sidelog.reads(position.match):
-        note = _until(read, position.version)
-        if note is not None:
-            yield line("read", note=note, count=read.number)
+    yield from _reads(platform.sidelog.all_reads(position.match), position.version)
 
 
-def _until(read: Read, version: int) -> str | None:
-    """Return the newest note of a read up to a version, or None."""
-    return next((note for note in (read.newest, read.first) if _version_of(note) <= version), None)
-
-
-def _version_of(note: str) -> int:
-    return statements.parse_read(notes.parse(note).text).version
+def _reads(reads: Reads, last: int) -> Iterator[bytes]:
+    """Yield the lines of reads by staff up to a version. From the first of a later version on they are left out."""
+    newest = list(takewhile(lambda seen: seen.version <= last, reads.newest))
+    late = Counter((seen.reader, seen.what) for seen in reads.newest[len(newest) :])
+    for read in reads.reads:
+        count = read.number - late[read.reader, read.what]
+        if count:
+            note = read.newest if count == read.number else read.first
+            yield line("read", note=note, count=count)
+    if newest or reads.dropped.number:
+        yield line("reads", count=reads.dropped.number, hash=reads.dropped.hash, newest=[seen._asdict() for seen in newest])
 
 
 def _leaves(platform: Platform, position: Position, viewer: str, log: Shown) -> Iterator[list[bytes]]:

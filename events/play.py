@@ -33,6 +33,7 @@ from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store.log import Appended, Changes, Claim, Conflict, Known
 from events.telemetry import metrics
+from evidence.statements import SideLog
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Refused, no
 from record.allowances import WINDOW, Turn, turn_of
@@ -59,7 +60,7 @@ _ATTEMPTS = 200
 class Played(NamedTuple):
     """The result of a request: the entries of the versions `first` to `last`, and the position after them.
 
-    `repeated`: the request was carried out before, and this is its result.
+    `repeated`: the request was carried out before, and this is its result. `sidelog`: what the receipt of a seat says of the side log.
     """
 
     first: int
@@ -67,6 +68,7 @@ class Played(NamedTuple):
     entries: list[Entry]
     position: Position
     repeated: bool
+    sidelog: SideLog | None = None
 
 
 class RefusedAt(Refused):
@@ -139,9 +141,10 @@ def submit(platform: Platform, submitted: Submission) -> Played:
             claim = claim._replace(after=len(returned))
         works = owed(decided[-1].position)
         gives_up = submitted.at_table and submitted.actions[0]["type"] in GIVING_UP
-        answer = _append(platform, cached, [*returned, *decided], works, claim, gives_up)
+        seat = "" if submitted.player is None else submitted.actor
+        answer = _append(platform, cached, [*returned, *decided], works, claim, gives_up, seat)
         if isinstance(answer, Appended):
-            return _written(platform, cached, decided, works, returned=len(returned))
+            return _written(platform, cached, decided, works, returned=len(returned))._replace(sidelog=answer.sidelog)
         if isinstance(answer, Known):
             return _repeat(platform, match, claim, answer)
         metrics.conflicts.inc()
@@ -163,12 +166,18 @@ def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Pl
 
 
 def _append(
-    platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], claim: Claim | None, reserve: bool = False
+    platform: Platform,
+    cached: Cached,
+    decided: list[Decided],
+    works: Iterable[Owed],
+    claim: Claim | None,
+    reserve: bool = False,
+    seat: str = "",
 ) -> Appended | Conflict | Known:
     before = cached.position
     raws, changed = [step.raw for step in decided], _changes(before, decided, works)
-    if reserve:
-        changed = changed._replace(reserve=True)
+    if reserve or seat:
+        changed = changed._replace(reserve=reserve, seat=seat)
     return platform.store.log.append(before.match, before.version, raws, changed, claim, before.digest)
 
 

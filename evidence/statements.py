@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from evidence.running import Running
+
 RECEIPT = "warledger.org/receipt/v1"
 DOSSIER = "warledger.org/dossier/v1"
 READ = "warledger.org/read/v1"
@@ -25,13 +27,25 @@ class NotAStatement(ValueError):
     """A text is not a statement of the expected kind."""
 
 
+class SideLog(NamedTuple):
+    """States what the side log of a match had when a version was written: the refused actions of `seat`, and the reads of staff."""
+
+    seat: str
+    refused: Running
+    reads: Running
+
+
 class Receipt(NamedTuple):
-    """States that a version of a match has this digest (64 hex digits). `at`: the time of its entry, in ms since 1970."""
+    """States that a version of a match has this digest (64 hex digits). `at`: the time of its entry, in ms since 1970.
+
+    `sidelog`: what the side log had then, in a receipt for the seat that acted. None if it was empty, and in all other receipts.
+    """
 
     match: str
     version: int
     digest: str
     at: int
+    sidelog: SideLog | None = None
 
 
 class Dossier(NamedTuple):
@@ -73,7 +87,7 @@ class Move(NamedTuple):
 
 
 def receipt_text(receipt: Receipt) -> str:
-    """Return a receipt as text, to be signed as a note. Raises NotAStatement for a value that it cannot hold.
+    r"""Return a receipt as text, to be signed as a note. Raises NotAStatement for a value that it cannot hold.
 
     >>> receipt = Receipt("m" + 16 * "a", 12, 64 * "0", 1790000000000)
     >>> print(receipt_text(receipt), end="")
@@ -86,8 +100,16 @@ def receipt_text(receipt: Receipt) -> str:
     Traceback (most recent call last):
         ...
     evidence.statements.NotAStatement: ('maaaaaaaaaaaaaaaa', 12, 'short', 1790000000000) cannot stand in a warledger.org/receipt/v1
+
+    A receipt for a seat has five more lines:
+
+    >>> named = SideLog("red", Running(2, 64 * "1"), Running(0, 64 * "0"))
+    >>> receipt_text(receipt._replace(sidelog=named)).split("\n")[5:8]
+    ['red', '2', '1111111111111111111111111111111111111111111111111111111111111111']
     """
-    return _text(RECEIPT, *receipt)
+    match, version, digest, at, sidelog = receipt
+    more: tuple[str | int, ...] = () if sidelog is None else (sidelog.seat, *sidelog.refused, *sidelog.reads)
+    return _text(RECEIPT, match, version, digest, at, *more)
 
 
 def dossier_text(dossier: Dossier) -> str:
@@ -143,8 +165,9 @@ def parse_receipt(text: str) -> Receipt:
     >>> parse_receipt(receipt_text(receipt)) == receipt
     True
     """
-    match, version, digest, at = _values(RECEIPT, text)
-    return Receipt(match, int(version), digest, int(at))
+    match, version, digest, at, more, seat, refused, refused_hash, reads, reads_hash = _values(RECEIPT, text)
+    named = SideLog(seat, Running(int(refused), refused_hash), Running(int(reads), reads_hash)) if more else None
+    return Receipt(match, int(version), digest, int(at), named)
 
 
 def parse_dossier(text: str) -> Dossier:
@@ -173,17 +196,21 @@ def parse_read(text: str) -> Read:
     return Read(match, int(version), reader, what, int(at))
 
 
-def _lines(kind: str, *values: str) -> re.Pattern[str]:
-    """Return the pattern of a statement, which has a group for each value."""
-    return re.compile("".join([f"{re.escape(kind)}\n", *[f"({value})\n" for value in values]]))
+def _lines(*values: str) -> str:
+    """Return the pattern of lines, which has a group for each value."""
+    return "".join([f"({value})\n" for value in values])
 
 
+_MORE = _lines(_WORD, _NUMBER, _HASH, _NUMBER, _HASH)
 _PATTERNS = {
-    RECEIPT: _lines(RECEIPT, _WORD, _NUMBER, _HASH, _NUMBER),
-    DOSSIER: _lines(DOSSIER, _WORD, _NUMBER, _WORD, _HASH),
-    READ: _lines(READ, _WORD, _NUMBER, _WORD, _WORD, _NUMBER),
-    MOVE: _lines(MOVE, _WORD, _WORD, _NUMBER, _HASH, _PLACE, "[^\n]+"),
-    SIGNING_KEY: _lines(SIGNING_KEY, _WORD, _WORD),
+    kind: re.compile(f"{re.escape(kind)}\n{lines}")
+    for kind, lines in (
+        (RECEIPT, f"{_lines(_WORD, _NUMBER, _HASH, _NUMBER)}({_MORE})?"),
+        (DOSSIER, _lines(_WORD, _NUMBER, _WORD, _HASH)),
+        (READ, _lines(_WORD, _NUMBER, _WORD, _WORD, _NUMBER)),
+        (SIGNING_KEY, _lines(_WORD, _WORD)),
+        (MOVE, _lines(_WORD, _WORD, _NUMBER, _HASH, _PLACE, "[^\n]+")),
+    )
 }
 
 

@@ -92,7 +92,7 @@ def opened(note: str, vkeys: list[str]) -> Receipt:
     from nacl.signing import VerifyKey
 
     text, _, signatures = note.rpartition("\n\n")
-    first, match, version, noted, at = text.split("\n")
+    first, match, version, noted, at, *_ = text.split("\n")  # that of a seat also names what was refused to it, and reads of staff
     if first != "warledger.org/receipt/v1":
         raise Worthless("it is not a receipt")
     for line in signatures.splitlines():

@@ -114,7 +114,15 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
     return {**verdict._asdict(), "ok": verdict.ok, **found}
 
 
-_ONE = {"entries": "entry", "receipts": "receipt", "reads": "read", "leaves": "leaf", "decisions": "decision", "moves": "move"}
+_ONE = {
+    "entries": "entry",
+    "receipts": "receipt",
+    "running hashes": "running hash",
+    "reads": "read",
+    "leaves": "leaf",
+    "decisions": "decision",
+    "moves": "move",
+}
 
 
 def as_text(verdict: Verdict, now: int) -> str:

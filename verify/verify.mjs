@@ -682,6 +682,7 @@ const isLater = shape({ ...LEAF_MEMBERS, kind: one("hour", "end") });
 const isOpen = (value) => isBegin(value) || isLater(value);
 const isInside = shape({ ...LEAF_MEMBERS, kind: one("hour"), hour: isWhole });
 const isSealed = shape({ kind: one("sealed"), seal: isHash });
+const isSeen = shape({ version: isWhole, at: isWhole, reader: isText, what: isText });
 const isStep = shape({ version: isVersion, type: isText });
 const KEY_MEMBERS = { at: isWhole, key: isText, player: isText };
 const isRegistered = shape({ ...KEY_MEMBERS, kind: one("signing_key"), signature: isBase64(64) });
@@ -715,8 +716,9 @@ const LINES = {
     code: isText,
     rule: orNull(isText),
   },
-  refusals_dropped: { count: isWhole },
-  read: { note: isText, count: Number.isSafeInteger },
+  refusals_dropped: { seat: isText, count: isWhole, hash: isHash },
+  read: { note: isText, count: isWhole },
+  reads: { count: isWhole, hash: isHash, newest: listOf(isSeen) },
   receipt: { note: isText },
   leaf: { index: isWhole, leaf: (value) => isOpen(value) || isSealed(value), opened: maybe(orNull(isInside)), proof: isText },
   signing_key: { key: isBase64(32), leaves: listOf(isLeafOfKey), player: isText },
@@ -775,8 +777,8 @@ const cardsOf = (deck) => (Array.isArray(deck) ? deck.length : isWhole(deck) ? d
 /** The text of a statement that the server signs, as an object; null if it is no such statement. */
 export function readStatement(text) {
   const [first, ...lines] = text.split("\n").slice(0, -1);
-  const members = STATEMENTS.get(first);
-  if (!members || lines.length !== members.length || !lines.every((line) => /^[!-~]{1,100}$/.test(line))) return null;
+  const members = STATEMENTS.get(first)?.find(({ length }) => length === lines.length);
+  if (!members || !lines.every((line) => /^[!-~]{1,100}$/.test(line))) return null;
   const values = members.map(([name, check], place) => [name, check(lines[place])]);
   return values.every(([, value]) => value !== null) ? { kind: first.split("/")[1], ...Object.fromEntries(values) } : null;
 }
@@ -790,6 +792,14 @@ const RECEIPT = [
   ["version", asNumber],
   ["digest", asHash],
   ["at", asNumber],
+];
+const OF_SEAT = [
+  ...RECEIPT,
+  ["seat", asText],
+  ["refused", asNumber],
+  ["refusedHash", asHash],
+  ["reads", asNumber],
+  ["readsHash", asHash],
 ];
 const READ = [
   ["match", asText],
@@ -805,9 +815,9 @@ const SEALED = [
   ["hash", asHash],
 ];
 const STATEMENTS = new Map([
-  ["warledger.org/receipt/v1", RECEIPT],
-  ["warledger.org/read/v1", READ],
-  ["warledger.org/dossier/v1", SEALED],
+  ["warledger.org/receipt/v1", [RECEIPT, OF_SEAT]],
+  ["warledger.org/read/v1", [READ]],
+  ["warledger.org/dossier/v1", [SEALED]],
 ]);
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -955,7 +965,7 @@ class Report {
   constructor() {
     this.findings = [];
     this.codes = new Map(); // how many findings there were of each
-    this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, moves: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0 };
+    this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, moves: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0, "running hashes": 0 };
     this.unchecked = new Set();
   }
 
@@ -975,7 +985,8 @@ class Contents {
     this.header = null; // the first line of a record, if it is not an entry
     this.record = false;
     this.inOne = false; // whether it is a record in one JSON object, as GET …/record answers where nobody asks for lines
-    this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], signing_key: [], end: [] }; // lines of a dossier by their kind
+    this.kinds = { rules: [], dispute: [], refused: [], refusals_dropped: [], read: [], reads: [], receipt: [], leaf: [], signing_key: [], end: [] }; // lines of a dossier by their kind
+    this.sidelog = null; // the running hashes of refused actions by seat, and those of reads
     this.ending = null; // the line `end`
     this.match = null;
     this.expected = 1; // the version of the next entry
@@ -1684,8 +1695,8 @@ async function statements(file, notes, whole, blind, noted) {
   if (!(await canCheckSignatures()))
     report.unchecked.add(UNSIGNED);
   if (file.ending) await fileSigned(file, notes, whole);
+  await sideLogged(file, notes);
   await receiptsSigned(file, notes);
-  for (const line of kinds.read) await readSigned(file, notes, line);
   for (const line of kinds.leaf) await leafLogged(file, notes, line, blind);
   leavesDue(file, noted);
 }
@@ -1723,6 +1734,7 @@ async function receiptsSigned(file, notes) {
 function receipted(file, said) {
   const { report, last, head } = file;
   const entry = file.entries.get(said.version);
+  if (entry && said.seat !== undefined) sideLogNamed(file, said);
   if (entry) {
     report.checked.receipts++;
     if (entry.digest === said.digest && entry.at === said.at) return "agrees";
@@ -1737,14 +1749,80 @@ function receipted(file, said) {
   return "beyond";
 }
 
+const FIRST = { count: 0, hash: "0".repeat(64) }; // the running hash of a list without an item
+
+/** The running hash of a list after one more item. */
+const after = ({ count, hash }, item) => ({ count: count + 1, hash: hex(sha256(unhex(hash), utf8(item))) });
+
+/** Check the lines of the side log, and keep the running hashes of its lists, before and after each item. */
+async function sideLogged(file, notes) {
+  const { report, match, kinds } = file;
+  const refused = new Map();
+  for (const { seat, count, hash } of kinds.refusals_dropped) {
+    if (refused.has(seat)) report.found(null, "refusals_differ", `The file says twice how many refused actions of ${seat} are not kept.`);
+    refused.set(seat, [{ count, hash }]);
+    if (count) report.unchecked.add(`The first ${count} refused actions of ${seat}: the file says that they are no longer kept.`);
+  }
+  for (const line of kinds.refused) {
+    const had = refused.get(line.seat) ?? refused.set(line.seat, [FIRST]).get(line.seat);
+    had.push(after(had.at(-1), canonical(line)));
+  }
+  if (kinds.reads.length > 1) report.found(null, "reads_differ", "The file has more than one list of reads.");
+  const { count, hash, newest } = kinds.reads[0] ?? { ...FIRST, newest: [] };
+  if (count) report.unchecked.add(`The first ${count} reads of staff: the file says that they are no longer kept.`);
+  const texts = newest.map(({ version, reader, what, at }) => `warledger.org/read/v1\n${[match, version, reader, what, at].join("\n")}\n`);
+  const reads = [{ count, hash }];
+  for (const text of texts) reads.push(after(reads.at(-1), text));
+  const counts = new Map();
+  const kind = ({ reader, what }) => `${reader} ${what}`;
+  for (const seen of newest) counts.set(kind(seen), (counts.get(kind(seen)) ?? 0) + 1);
+  for (const line of kinds.read) {
+    const said = await readSigned(file, notes, line);
+    if (said === null) continue;
+    const listed = counts.get(kind(said)) ?? 0;
+    counts.delete(kind(said));
+    const exactly = count > 0 || (line.count === listed && texts.includes(readNote(line.note).text));
+    if (line.count < listed || !exactly)
+      report.found(said.version, "reads_differ", `The reads of ${said.what} by ${said.reader} are not those in the list of reads.`);
+  }
+  const all = kinds.read.reduce((sum, line) => sum + line.count, 0);
+  if (all !== reads.at(-1).count)
+    report.found(null, "reads_differ", `The file counts ${all} reads by reader and kind, and ${reads.at(-1).count} in their order.`);
+  file.sidelog = { refused, reads };
+}
+
+/** Check that a recorded read is signed, and is one of this match. Return what it says, or null. */
 async function readSigned({ report, match, last }, notes, { note, count }) {
   const said = readStatement(readNote(note)?.text ?? "");
   const version = said?.kind === "read" ? said.version : null;
-  if ((await notes.check(version, "A recorded read", note)) === null) return;
+  if ((await notes.check(version, "A recorded read", note)) === null) return null;
   report.checked.reads++;
-  if (version === null || said.match !== match || version < 1 || version > last || count < 1) {
-    report.found(version, "read_broken", "A recorded read is not one of this match.");
-  }
+  if (version !== null && said.match === match && version >= 1 && version <= last && count >= 1) return said;
+  report.found(version, "read_broken", "A recorded read is not one of this match.");
+  return null;
+}
+
+/** Compare the running hashes that a receipt names with those of the side log in the file. */
+function sideLogNamed(file, { version, seat, refused, refusedHash, reads, readsHash }) {
+  const { report, head, sidelog, behind } = file;
+  if (!sidelog) return;
+  const compare = (code, what, had, count, hash) => {
+    const place = count - had[0].count;
+    if (count === 0) return;
+    if (place < 0) {
+      report.unchecked.add(`The ${what} that a receipt of version ${version} names: newer ones are no longer kept.`);
+      return;
+    }
+    report.checked["running hashes"]++;
+    if (had[place]?.hash === hash) return;
+    const sentence = had[place] ? `other ${what} than the file has` : `${count} ${what}, and the file has had ${had.at(-1).count}`;
+    report.found(version, code, `A receipt of version ${version} names ${sentence}.`);
+  };
+  if (["all", seat].includes(head.viewer))
+    compare("refusals_differ", `refused actions of ${seat}`, sidelog.refused.get(seat) ?? [FIRST], refused, refusedHash);
+  else if (refused) report.unchecked.add(`The refused actions of ${seat} that a receipt names: the viewer may not know them.`);
+  if (!behind) compare("reads_differ", "reads of staff", sidelog.reads, reads, readsHash);
+  else report.unchecked.add("The reads of staff that a receipt names: the viewer may not know them while the match runs.");
 }
 
 /** Check that a leaf fits the entries, and that it is in the log where its proof says. */
@@ -2179,6 +2257,7 @@ const ONE = {
   receipts: "receipt",
   reads: "read",
   leaves: "leaf",
+  "running hashes": "running hash",
 };
 
 /** The moment that a text names, in ms. */

@@ -1,7 +1,7 @@
 """Keep the side log of a match: refused actions of its seats, and reads of hidden information by staff. It is not part of the match's log.
 
 It never disturbs play. Refused actions are written in the background, so a process that dies loses those of its last second. A read is
-written before its answer is sent.
+written before its answer is sent. Receipts name the running hashes of both (ADR 111).
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from cachetools import TTLCache
 from events.errors import StoreUnavailable
 from events.notary.signer import Signer
 from events.store import Store
-from events.store.sidelog import BYTES_OF_SEAT, MOST
+from events.store.sidelog import MOST, Seen
 from events.timing.clock import Clock
+from evidence.running import Running
 from evidence.statements import Read as ReadStatement
 from evidence.statements import read_text
 from games.kernel import SPECTATOR
+from record.dossiers.lines import line
 from record.entries import NotCanonical, canonical
 from table.document import Table
 
 PAUSE = 0.5  # seconds between two writes of refused actions
 WAITING = 4096  # refused actions that wait in a process at most
+OF_SEAT = 100  # refused actions of a seat that wait in a process at most; earlier ones are lost
 WHOLE = 1000  # bytes: a longer action in canonical JSON is kept as a hash
 AGAIN = 60.0  # seconds within which the same read of the same version by the same reader counts once
 
@@ -58,14 +61,15 @@ class RefusedAction(NamedTuple):
 
 
 class RefusedActions(NamedTuple):
-    """The kept refused actions of a match, oldest first. `dropped`: how many are no longer kept."""
+    """The kept refused actions of a match, oldest first. `dropped`: by seat, the running hash of those that are no longer kept."""
 
     refused: list[RefusedAction]
-    dropped: int
+    dropped: dict[str, Running]
 
     def of(self, seats: Collection[str]) -> RefusedActions:
         """Return the refused actions of some seats, for a viewer who may not know how often other seats were refused."""
-        return RefusedActions([refused for refused in self.refused if refused.seat in seats], 0)
+        dropped = {seat: running for seat, running in self.dropped.items() if seat in seats}
+        return RefusedActions([refused for refused in self.refused if refused.seat in seats], dropped)
 
 
 class Read(NamedTuple):
@@ -82,6 +86,14 @@ class Read(NamedTuple):
         return {"reader": self.reader, "what": self.what, "count": self.number, "first": self.first, "newest": self.newest}
 
 
+class Reads(NamedTuple):
+    """The reads of a match by reader and kind, the newest of all in their order, and the running hash of those before the newest."""
+
+    reads: list[Read]
+    newest: list[Seen]
+    dropped: Running
+
+
 class SideLog:
     """Writes and reads the side logs of matches. The threads of a process share it."""
 
@@ -90,7 +102,7 @@ class SideLog:
         self._signer = signer
         self._clock = clock
         self._lock = threading.Lock()
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: dict[str, list[tuple[str, bytes]]] = {}
         self._count = 0
         self._lost = 0
         self._thread: threading.Thread | None = None
@@ -99,12 +111,21 @@ class SideLog:
     def refusals(self, match: str) -> RefusedActions:
         """Return the written refused actions of a match. Raises StoreUnavailable."""
         found = self._stored.refusals(match)
-        refused = [RefusedAction(**{"action": None, "sha256": None, **orjson.loads(raw)}) for raw in found.refused]
+        refused = []
+        for raw in found.refused:
+            read = orjson.loads(raw)
+            del read["line"]
+            refused.append(RefusedAction(**{"action": None, "sha256": None, **read}))
         return RefusedActions(refused, found.dropped)
 
     def reads(self, match: str) -> list[Read]:
         """Return the reads of a match by staff, by reader and kind. Raises StoreUnavailable."""
-        return [Read(*found) for found in self._stored.reads(match)]
+        return self.all_reads(match).reads
+
+    def all_reads(self, match: str) -> Reads:
+        """Return the reads of a match by staff, also in their order. Raises StoreUnavailable."""
+        found = self._stored.reads(match)
+        return Reads([Read(*each) for each in found.reads], found.newest, found.dropped)
 
     def saw_hidden(self, match: str, table: Table, player: str) -> bool:
         """Return True if a player to whom a seat is offered read, as staff, what a seat of the match may not see (TBL-HND-04).
@@ -119,12 +140,15 @@ class SideLog:
         """Queue a refused action to be written soon. This costs no round trip and never fails."""
         whole, hashed = _encoded(action)
         refused = RefusedAction(seat, player, version, at, action if whole else None, hashed, code, rule)
-        text = orjson.dumps(refused.as_json(), option=orjson.OPT_SORT_KEYS)
+        text = line("refused", **refused.as_json()).removesuffix(b"\n")
         with self._lock:
             if self._count >= WAITING:
                 self._lost += 1
                 return
-            self._count += self._waiting.setdefault(match, _Waiting()).add(seat, text)
+            if _add(self._waiting.setdefault(match, []), seat, text):
+                self._count += 1
+            else:
+                self._lost += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="refusals", daemon=True)
                 self._thread.start()
@@ -135,8 +159,9 @@ class SideLog:
         with self._lock:
             if place in self._known:
                 return
-        note = self._signer.sign(read_text(ReadStatement(match, version, reader, what, self._clock.now())))
-        self._stored.add_read(match, reader, what, note)
+        seen = Seen(version, self._clock.now(), reader, what)
+        text = read_text(ReadStatement(match, version, reader, what, seen.at))
+        self._stored.add_read(match, seen, text, self._signer.sign(text))
         with self._lock:
             self._known[place] = True
 
@@ -151,22 +176,20 @@ class SideLog:
         for match, refused in waiting.items():
             try:
                 if not away:
-                    self._stored.add_refusals(match, refused.kept, refused.dropped)
+                    self._stored.add_refusals(match, refused)
             except StoreUnavailable:
                 away = True
             except Exception as error:  # noqa: BLE001 - the others must still be written; the text of an error may contain secrets
-                log.error("refusals_lost", match=match, number=len(refused.kept), error=type(error).__name__)
+                log.error("refusals_lost", match=match, number=len(refused), error=type(error).__name__)
             if away:
                 self._put_back(match, refused)
 
-    def _put_back(self, match: str, refused: _Waiting) -> None:
+    def _put_back(self, match: str, refused: list[tuple[str, bytes]]) -> None:
         with self._lock:
-            newer = self._waiting.get(match, _Waiting())
+            for seat, text in self._waiting.get(match, ()):
+                self._lost += not _add(refused, seat, text)
             self._waiting[match] = refused
-            for seat, text in newer.kept:
-                refused.add(seat, text)
-            refused.dropped += newer.dropped
-            self._count = sum(len(one.kept) for one in self._waiting.values())
+            self._count = sum(map(len, self._waiting.values()))
 
     def _run(self) -> None:
         """Write waiting actions until none is left."""
@@ -179,24 +202,14 @@ class SideLog:
                     return
 
 
-class _Waiting:
-    """Refused actions of a match that wait to be written, at most as many as will be kept."""
-
-    __slots__ = ("dropped", "kept")
-
-    def __init__(self) -> None:
-        self.kept: list[tuple[str, bytes]] = []
-        self.dropped = 0
-
-    def add(self, seat: str, text: bytes) -> int:
-        """Add one. Return by how much the number of waiting actions grew."""
-        of_seat = [place for place, (other, _) in enumerate(self.kept) if other == seat]
-        full = sum(len(self.kept[place][1]) for place in of_seat) >= BYTES_OF_SEAT or len(self.kept) == MOST
-        if full:
-            del self.kept[of_seat[0] if of_seat else 0]
-            self.dropped += 1
-        self.kept.append((seat, text))
-        return 0 if full else 1
+def _add(waiting: list[tuple[str, bytes]], seat: str, text: bytes) -> bool:
+    """Add a refused action to those of its match. Return False if an earlier one, of the same seat if there is one, had to go for it."""
+    of_seat = [place for place, (other, _) in enumerate(waiting) if other == seat]
+    full = len(of_seat) >= OF_SEAT or len(waiting) >= MOST
+    if full:
+        del waiting[of_seat[0] if of_seat else 0]
+    waiting.append((seat, text))
+    return not full
 
 
 def _encoded(action: Any) -> tuple[bool, str | None]:

@@ -21,7 +21,7 @@ import structlog
 from events.keeping import durable
 from events.timing.clock import wall_time
 from evidence.notes import SigningKey, VerifierKey, parse_vkey, valid_name
-from evidence.statements import KINDS, Receipt, receipt_text
+from evidence.statements import KINDS, Receipt, SideLog, receipt_text
 
 PRIVATE, PUBLIC = "signing.json", "keys.json"
 SECONDS = 1.0  # between two checks for a newer key
@@ -109,9 +109,12 @@ class Signer:
         """Return 32 bytes derived from these words and the newest key. Nobody can know them without the key. Raises KeysUnfit."""
         return self.load().signing.derived(json.dumps(about).encode())
 
-    def receipt(self, match: str, version: int, digest: str, at: int) -> str:
-        """Return the receipt of an entry: a signed note of the digest of a match at a version. Raises KeysUnfit."""
-        return self.sign(receipt_text(Receipt(match, version, digest, at)))
+    def receipt(self, match: str, version: int, digest: str, at: int, sidelog: SideLog | None = None) -> str:
+        """Return the receipt of an entry: a signed note of the digest of a match at a version. Raises KeysUnfit.
+
+        `sidelog`: what the side log had when the entry was written, in the receipt of the seat that acted.
+        """
+        return self.sign(receipt_text(Receipt(match, version, digest, at, sidelog)))
 
     def _look(self) -> None:
         """Read the keys if they have changed."""

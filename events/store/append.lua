@@ -13,9 +13,11 @@
 --         indexes   for each index that the match enters or leaves the moment that orders the match there, or null to leave it
 --         updated   the player in whose list of updates the match comes last from now on
 --         due       for each member of the due index its moment, or null to remove it
+--         seat      the seat that gets a receipt of the entries, which names the side log of the match
 --         tell      the players whom the entries tell something, as text: each after a blank, and the organiser also after `*`
 --         A missing member changes nothing.
--- returns {1}: appended | {0, head, tail}: the match is at another version; head -1: another entry has the expected version
+-- returns {1, reads, refused}: appended; both are running hashes in the side log, of the reads by staff and of the refused actions of the seat
+--       | {0, head, tail}: the match is at another version; head -1: another entry has the expected version
 --       | {2, answer, its entries}: the request was carried out before
 local stream, none = KEYS[1], cjson.null
 local tag, match = partition_and_match(stream, 's')
@@ -23,7 +25,7 @@ local of_partition, of_match = tag .. ':', ':' .. match
 local change, entries = cjson.decode(ARGV[1]), #ARGV - 4
 local expected, most, digest, request = whole(change.expected, 0), whole(change.most, 1), change.digest, change.request
 local snapshot, replaces, secret, leaf = change.snapshot, change.replaces, change.secret, change.leaf
-local indexes, due, tell, updated = change.indexes or {}, change.due or {}, change.tell or '', change.updated
+local indexes, due, tell, updated, seat = change.indexes or {}, change.due or {}, change.tell or '', change.updated, change.seat
 if entries < 1 then error({err = 'ERR there are no entries'}) end
 if digest then check_text(digest) end
 if request then check_text(request); check_text(change.answer) end
@@ -34,6 +36,7 @@ if secret and not (expected == 0 and #check_text(secret) == 64 and string.match(
 end
 if leaf then leaf = whole(leaf, 0) end
 if updated then check_text(updated) end
+if seat then check_text(seat) end
 check_moments(indexes)
 check_moments(due)
 if tell ~= '' and not string.match(check_text(tell), '^[%w *]+$') then error({err = 'ERR the players to tell are not ids'}) end
@@ -87,4 +90,6 @@ if tell ~= '' and redis.call('EXISTS', of_partition .. 'hooked') == 1 then  -- h
 end
 if tell ~= '' then tell = string.format(' %d', expected + 1) .. tell end
 redis.call('PUBLISH', of_partition .. 'heads', match .. ' ' .. string.format('%d', expected + entries) .. tell)
-return {1}
+if not seat then return {1} end
+local sidelog = redis.call('HMGET', of_partition .. 'w' .. of_match, 'head', 'head:' .. seat)
+return {1, sidelog[1], sidelog[2]}

@@ -16,8 +16,10 @@ from events.errors import StoreRefused
 from events.store.client import RedisClient
 from events.store.keys import Keys
 from events.store.library import script, with_reserve
+from events.store.sidelog import running
 from events.store.signing import SigningKeys, signed, stored_secret, verified
 from events.telemetry import metrics
+from evidence.statements import SideLog
 
 logger = structlog.get_logger(__name__)
 
@@ -48,7 +50,7 @@ class Changes(NamedTuple):
     match there, or None to leave the index. `snapshot`: a version, its bytes, and the older version that it replaces, or None. `tell`: the
     players whom the entries tell something, and as organiser `*` and the id. `updated`: the player in whose list of updates the match comes
     last. `leaf`: when the next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is due earlier.
-    `reserve`: append also if the memory of the store is full.
+    `reserve`: append also if the memory of the store is full. `seat`: the seat that gets a receipt, which names the side log.
     """
 
     due: Mapping[str, int | None] = {}
@@ -60,6 +62,7 @@ class Changes(NamedTuple):
     updated: str = ""
     leaf: int | None = None
     reserve: bool = False
+    seat: str = ""
 
 
 class Claim(NamedTuple):
@@ -71,7 +74,12 @@ class Claim(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """The entries are in the log."""
+    """The entries are in the log. `sidelog`: what the side log of the match had then, for the seat that gets a receipt.
+
+    It is None if the side log was empty, without such a seat, and if the connection was lost meanwhile.
+    """
+
+    sidelog: SideLog | None = None
 
 
 class Conflict(NamedTuple):
@@ -273,6 +281,8 @@ class RedisLog:
             change["due"] = changes.due
         if changes.tell:
             change["tell"] = "".join([f" {player}" for player in changes.tell])
+        if changes.seat:
+            change["seat"] = changes.seat
         answer = self._client.run(
             _APPEND_WITH_RESERVE if changes.reserve else _APPEND,
             [self._keys.stream(match)],
@@ -281,7 +291,7 @@ class RedisLog:
         if answer[0] == 1 or _is_mine(answer[2], mark):
             if changes.secret and expected == 0:
                 self._signing.learn(match, changes.secret)
-            return Appended()
+            return Appended(_sidelog(changes.seat, *answer[1:3]) if answer[0] == 1 and changes.seat else None)
         if answer[0] == 0:
             return Conflict(answer[1], _entries(answer[2]))
         return _known(answer[1], answer[2])
@@ -320,6 +330,11 @@ class RedisLog:
             tag, _, match = key.partition(f":{kind}:")
             if tag in tags:
                 yield tag, match
+
+
+def _sidelog(seat: str, reads: bytes | None, refused: bytes | None) -> SideLog | None:
+    """Return what a receipt for a seat says of the side log; None if that is empty."""
+    return SideLog(seat, running(refused), running(reads)) if reads or refused else None
 
 
 def _known(answer: bytes, entries: Iterable[Fields]) -> Known:

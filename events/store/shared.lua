@@ -22,6 +22,11 @@ local function check_text(value)
   return value
 end
 
+-- Raise an error unless an argument is a SHA-256 in hex.
+local function check_hash(value)
+  if #value ~= 64 or string.find(value, '[^0-9a-f]') then error({err = 'ERR not a hash'}) end
+end
+
 -- Raise an error unless a value from JSON has a moment or null for each name. Moments become whole numbers.
 local function check_moments(moments)
   for name, moment in pairs(moments) do

@@ -1,4 +1,7 @@
-"""Store the side logs: refused actions of the seats of a match, and reads by staff. They are not derived from anything."""
+"""Store the side logs: refused actions of the seats of a match, and reads by staff. They are not derived from anything.
+
+The refused actions of each seat, and the reads of a match, have a running hash each (evidence/running.py). It counts what is dropped, too.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,27 @@ import secrets
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import orjson
+
+from events.errors import StoreUnavailable
 from events.store.keys import OfMatches
 from events.store.library import script
+from evidence.running import EMPTY, Running
 
 BYTES_OF_SEAT = 4000  # that the kept refused actions of a seat of a match have at most
 MOST = 200  # refused actions of a match in one call
 LONGEST = 2000  # bytes of a refused action with all its fields
+_ATTEMPTS = 100  # to write before other processes do
 
 _NOTE_REFUSALS = script("note_refusals")
 _NOTE_READ = script("note_read")
 
 
 class StoredRefusals(NamedTuple):
-    """The refused actions of a match as JSON, oldest first. `dropped`: how many are no longer kept."""
+    """The refused actions of a match as JSON, oldest first. `dropped`: by seat, the running hash of those that are no longer kept."""
 
     refused: list[bytes]
-    dropped: int
+    dropped: dict[str, Running]
 
 
 class StoredRead(NamedTuple):
@@ -34,37 +42,80 @@ class StoredRead(NamedTuple):
     newest: str
 
 
+class Seen(NamedTuple):
+    """One of the newest reads of a match: the version that was seen, when (ms since 1970), by whom, and what."""
+
+    version: int
+    at: int
+    reader: str
+    what: str
+
+
+class StoredReads(NamedTuple):
+    """The reads of a match by reader and kind, the newest of all in their order, and the running hash of those before the newest."""
+
+    reads: list[StoredRead]
+    newest: list[Seen]
+    dropped: Running
+
+
 class SideLog(OfMatches):
     """The side logs of matches in the store. Every method raises StoreUnavailable."""
 
-    def add_refusals(self, match: str, refused: Sequence[tuple[str, bytes]], dropped: int = 0) -> None:
-        """Store at most MOST refused actions: the seat of each, and the rest in JSON. `dropped`: how many earlier ones were not kept.
+    def add_refusals(self, match: str, refused: Sequence[tuple[str, bytes]]) -> None:
+        """Store at most MOST refused actions: the seat of each, and the rest in JSON.
 
         Afterwards the limits for a seat and for the match hold. A match that no longer exists gets nothing.
         """
-        pairs = [part for pair in refused for part in pair]
-        self._client.run(_NOTE_REFUSALS, [self._keys.stream(match)], [secrets.token_hex(8), dropped, *pairs])
+        mark, heads = secrets.token_hex(8), dict.fromkeys([seat for seat, _ in refused], EMPTY)
+        for _ in range(_ATTEMPTS):
+            words: list[str | bytes | int] = [mark, orjson.dumps({seat: _text(head) for seat, head in heads.items()})]
+            for seat, text in refused:
+                heads[seat] = heads[seat].after(text)
+                words += [seat, text, heads[seat].hash]
+            answer = self._client.run(_NOTE_REFUSALS, [self._keys.stream(match)], words)
+            if not isinstance(answer, list):
+                return
+            heads = {seat.decode(): running(head) for seat, head in zip(answer[::2], answer[1::2], strict=True)}
+        raise StoreUnavailable("others were faster each time")
 
     def refusals(self, match: str) -> StoredRefusals:
         """Return the kept refused actions."""
-        fields: dict[bytes, bytes] = self._client.ask("HGETALL", self._keys.of(match).refusals)
-        numbers = sorted(int(field) for field in fields if field.isdigit())
-        return StoredRefusals([fields[b"%d" % number] for number in numbers], int(fields.get(b"gone", 0)))
+        keys = self._keys.of(match)
+        stored, beside = self._client.ask_all([("HGETALL", keys.refusals), ("HGETALL", keys.reads)])
+        numbers = sorted(int(field) for field in stored if field.isdigit())
+        dropped = {field[5:].decode(): running(value) for field, value in stored.items() if field.startswith(b"base:")}
+        kept = {seat.decode() for seat in stored.get(b"order", b"").split(b" ")[1::3]}
+        for field, value in beside.items():
+            seat = field.decode().removeprefix("head:")
+            if field.startswith(b"head:") and seat not in kept:
+                dropped[seat] = running(value)
+        return StoredRefusals([stored[b"%d" % number][64:] for number in numbers], dropped)
 
-    def add_read(self, match: str, reader: str, what: str, note: str) -> None:
-        """Store the signed note of a read. A match that no longer exists gets nothing."""
-        self._client.run(_NOTE_READ, [self._keys.stream(match)], [reader, what, note])
+    def add_read(self, match: str, read: Seen, text: str, note: str) -> None:
+        """Store a read: its text and its signed note. A match that no longer exists gets nothing."""
+        head = EMPTY
+        for _ in range(_ATTEMPTS):
+            after = head.after(text.encode())
+            words: list[str | bytes | int] = [read.reader, read.what, note, read.version, read.at, _text(head), _text(after)]
+            answer = self._client.run(_NOTE_READ, [self._keys.stream(match)], words)
+            if isinstance(answer, int):
+                return
+            head = running(answer)
+        raise StoreUnavailable("others were faster each time")
 
-    def reads(self, match: str) -> list[StoredRead]:
-        """Return the reads of a match, by reader and kind."""
-        fields: dict[bytes, bytes] = self._client.ask("HGETALL", self._keys.of(match).reads)
-        found = {field.decode(): value.decode() for field, value in fields.items()}
+    def reads(self, match: str) -> StoredReads:
+        """Return the reads of a match."""
+        stored: dict[bytes, bytes] = self._client.ask("HGETALL", self._keys.of(match).reads)
+        found = {field.decode(): value.decode() for field, value in stored.items()}
         starts = sorted(field.removesuffix("count") for field in found if field.endswith("|count"))
         reads = []
         for start in starts:
             reader, what, _ = start.split("|")
             reads.append(StoredRead(reader, what, int(found[f"{start}count"]), found[f"{start}first"], found[f"{start}newest"]))
-        return reads
+        newest = [_seen(line) for line in found.get("newest", "").splitlines()]
+        head = running(stored.get(b"head"))
+        return StoredReads(reads, newest, Running(head.number - len(newest), found.get("base", EMPTY.hash)))
 
     def keys(self) -> Iterator[tuple[str, str]]:
         """Yield every key of this kind with its match, whether the match exists or not."""
@@ -73,3 +124,20 @@ class SideLog(OfMatches):
     def strays(self) -> Iterator[str]:
         """Yield the keys whose matches have no log or are in another partition."""
         return self._strays("fw")
+
+
+def running(stored: bytes | None) -> Running:
+    """Return a running hash from its text in the store; EMPTY if there is none."""
+    if not stored:
+        return EMPTY
+    count, _, hashed = stored.decode().partition(" ")
+    return Running(int(count), hashed)
+
+
+def _text(head: Running) -> str:
+    return f"{head.number} {head.hash}" if head.number else ""
+
+
+def _seen(line: str) -> Seen:
+    _, version, at, reader, what = line.split(" ")
+    return Seen(int(version), int(at), reader, what)

@@ -53,8 +53,8 @@ def entry_in(line: bytes) -> bytes | None:
 def line(kind: str, **members: Any) -> bytes:
     r"""Return a line of a dossier in canonical JSON.
 
-    >>> line("refusals_dropped", count=3)
-    b'{"count":3,"line":"refusals_dropped"}\n'
+    >>> line("receipt", note="a signed note")
+    b'{"line":"receipt","note":"a signed note"}\n'
     """
     return canonical({"line": kind, **members}) + b"\n"
 
@@ -133,6 +133,11 @@ def _is_leaves(value: Any) -> bool:
     return isinstance(value, list) and all(_fits(leaf, {"leaf": _is_object, "index": _is_number, "proof": _is_text}) for leaf in value)
 
 
+def _are_seen(value: Any) -> bool:
+    seen = {"version": _is_number, "at": _is_number, "reader": _is_text, "what": _is_text}
+    return isinstance(value, list) and all(_fits(each, seen) for each in value)
+
+
 def _or_null(test: Test) -> Test:
     return lambda value: value is None or test(value)
 
@@ -182,8 +187,9 @@ MEMBERS: Mapping[str, Sequence[Mapping[str, Test]]] = {
         }
         for what in ({"action": _is_object}, {"sha256": _is_hash})
     ],
-    "refusals_dropped": [{"count": _is_number}],
+    "refusals_dropped": [{"seat": _is_text, "count": _is_number, "hash": _is_hash}],
     "read": [{"note": _is_text, "count": _is_number}],
+    "reads": [{"count": _is_number, "hash": _is_hash, "newest": _are_seen}],
     "receipt": [{"note": _is_text}],
     "leaf": [
         {"leaf": _is_object, "index": _is_number, "proof": _is_text},
@@ -198,9 +204,9 @@ MEMBERS: Mapping[str, Sequence[Mapping[str, Test]]] = {
 def kind_of(value: Any) -> str | None:
     """Return the kind of a line that was read from JSON, or None if no kind has these members.
 
-    >>> kind_of({"line": "refusals_dropped", "count": 3})
-    'refusals_dropped'
-    >>> kind_of({"line": "refusals_dropped", "count": -3}) is None
+    >>> kind_of({"line": "read", "note": "a signed note", "count": 3})
+    'read'
+    >>> kind_of({"line": "read", "note": "a signed note", "count": -3}) is None
     True
     """
     if not isinstance(value, dict) or not isinstance(value.get("line"), str):

@@ -1,4 +1,4 @@
-"""Compare the entries with what the server has signed about a match: receipts, reads, leaves of the log, and checkpoints."""
+"""Compare the entries with what the server has signed about a match: receipts, leaves of the log, and checkpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from evidence import checkpoints, notes, statements, tree
 from evidence.checkpoints import Checkpoint
 from evidence.notes import ED25519, Malformed, Note, VerifierKey
-from evidence.statements import NotAStatement
+from evidence.statements import NotAStatement, Receipt
 from record.dossiers.chains import Chain
 from record.dossiers.findings import Findings
 from record.entries import NotCanonical, blind_key, canonical
@@ -49,14 +49,17 @@ class Kept(NamedTuple):
 
 
 class File(NamedTuple):
-    """A dossier or a record while it is verified: its entries and its other lines. `at`: when it was written, if it says so."""
+    """A dossier or a record while it is verified: its entries and its other lines. `at`: when it was written, if it says so.
+
+    `sidelog`: the lines about refused actions and reads.
+    """
 
     chain: Chain
     keys: tuple[VerifierKey, ...]
     at: int | None
     versions: int
     receipts: list[str]
-    reads: list[dict[str, Any]]
+    sidelog: list[dict[str, Any]]
     disputes: list[dict[str, Any]]
     leaves: list[dict[str, Any]]
     signing_keys: list[dict[str, Any]]
@@ -95,14 +98,14 @@ def read_note(findings: Findings, text: str, keys: Iterable[VerifierKey], what: 
 # ---------------------------------------------------------------- receipts
 
 
-def check_receipts(file: File, given: Iterable[str]) -> int:
-    """Compare receipts with the entries. Return how many were compared. `given`: more receipts; only those of this match count."""
-    last, checked = file.versions, 0
+def check_receipts(file: File, given: Iterable[str]) -> list[Receipt]:
+    """Compare receipts with the entries. Return those that were compared. `given`: more receipts; only those of this match count."""
+    last, checked = file.versions, list[Receipt]()
     own = False
     for text in file.receipts:
         receipt = _receipt(file, text)
         if receipt is not None:
-            checked += 1
+            checked.append(receipt)
             own = own or receipt.version == last
             _compare_receipt(file, receipt, given=False)
     if not own and file.at is not None:
@@ -110,15 +113,15 @@ def check_receipts(file: File, given: Iterable[str]) -> int:
     for text in given:
         receipt = _receipt(file, text, only=file.chain.opening.match)
         if receipt is not None:
-            checked += 1
+            checked.append(receipt)
             _compare_receipt(file, receipt, given=True)
     return checked
 
 
-def _receipt(file: File, text: str, only: str | None = None) -> statements.Receipt | None:
+def _receipt(file: File, text: str, only: str | None = None) -> Receipt | None:
     """Return the receipt in a note, if a known key has signed it. `only`: skip receipts of other matches."""
     try:
-        claimed: statements.Receipt | None = statements.parse_receipt(notes.parse(text).text)
+        claimed: Receipt | None = statements.parse_receipt(notes.parse(text).text)
     except (Malformed, NotAStatement):
         claimed = None
     if only is not None and claimed is not None and claimed.match != only:
@@ -129,7 +132,7 @@ def _receipt(file: File, text: str, only: str | None = None) -> statements.Recei
     return None if note is None else claimed
 
 
-def _compare_receipt(file: File, receipt: statements.Receipt, given: bool) -> None:
+def _compare_receipt(file: File, receipt: Receipt, given: bool) -> None:
     match, version = file.chain.opening.match, receipt.version
     seen = file.chain.seen.get(version)
     if receipt.match != match:
@@ -142,23 +145,6 @@ def _compare_receipt(file: File, receipt: statements.Receipt, given: bool) -> No
             file.chain.unchecked.append(f"a receipt of version {version}, which is later than the file")
     elif seen is None or (receipt.digest, receipt.at) != (seen.digest, seen.at):
         file.findings.add("receipt_differs", "The receipt of this version has another digest or another time than the entry.", version)
-
-
-# ---------------------------------------------------------------- reads
-
-
-def check_reads(file: File) -> None:
-    """Check that each recorded read is signed and is a read of this match."""
-    for line in file.reads:
-        try:
-            read: statements.Read | None = statements.parse_read(notes.parse(line["note"]).text)
-        except (Malformed, NotAStatement):
-            read = None
-        version = None if read is None else read.version
-        if read_note(file.findings, line["note"], file.keys, "A read", version) is None:
-            continue
-        if read is None or read.match != file.chain.opening.match or not 1 <= read.version <= file.versions or line["count"] < 1:
-            file.findings.add("read_broken", "A note that should be a read does not name this match and one of its versions.", version)
 
 
 # ---------------------------------------------------------------- disputes

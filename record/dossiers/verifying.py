@@ -25,6 +25,7 @@ from record.dossiers.chains import Chain, Opening, ShownChain, WholeChain
 from record.dossiers.findings import Finding, Findings
 from record.dossiers.keys import check_keys
 from record.dossiers.lines import LONGEST, WHOLE, entry_in, kind_of
+from record.dossiers.sidelog import check_sidelog
 from record.dossiers.signers import Signer
 from record.dossiers.statements import (
     File,
@@ -32,7 +33,6 @@ from record.dossiers.statements import (
     Kept,
     check_disputes,
     check_leaves,
-    check_reads,
     check_receipts,
     read_checkpoint,
     read_note,
@@ -102,8 +102,9 @@ def verify(
     for reader in readers:
         file = reader.file()
         others = [text for text in receipts if text not in file.receipts]
-        reader.checked["receipts"] = check_receipts(file, [*kept.receipts, *others])
-        check_reads(file)
+        checked = check_receipts(file, [*kept.receipts, *others])
+        reader.checked["receipts"] = len(checked)
+        reader.checked["running hashes"] = check_sidelog(file, checked)
         check_disputes(file)
         checkpoints_of_file = check_leaves(file, kept)
         reader.signers = check_keys(file, checkpoints_of_file)
@@ -172,7 +173,7 @@ class _Reader:
             WholeChain(opening, self.findings, games, watch) if opening.viewer == WHOLE else ShownChain(opening, self.findings)
         )
         self.receipts: list[str] = []
-        self.reads: list[dict[str, Any]] = []
+        self.sidelog: list[dict[str, Any]] = []
         self.disputes: list[dict[str, Any]] = []
         self.leaves: list[dict[str, Any]] = []
         self.signing_keys: list[dict[str, Any]] = []
@@ -181,7 +182,7 @@ class _Reader:
 
     def file(self) -> File:
         """Return the file for the checks of signed statements."""
-        chain, lines = self.chain, (self.receipts, self.reads, self.disputes, self.leaves, self.signing_keys)
+        chain, lines = self.chain, (self.receipts, self.sidelog, self.disputes, self.leaves, self.signing_keys)
         return File(chain, self.keys, self.at, chain.version, *lines)
 
     def _expect_blind(self) -> None:
@@ -196,7 +197,8 @@ class _Reader:
         """Return the verdict on the file."""
         chain = self.chain
         last = chain.seen.get(chain.version)
-        moves, reads, leaves = chain.signatures.checked, len(self.reads), len(self.leaves)
+        moves, leaves = chain.signatures.checked, len(self.leaves)
+        reads = sum(line["line"] == "read" for line in self.sidelog)
         counts = {"entries": len(chain.seen), **self.checked, "moves": moves, "reads": reads, "leaves": leaves}
         return Verdict(
             self.name,
@@ -335,9 +337,11 @@ class _Dossier(_Reader):
             self.findings.add("truncated", "There are lines after the last one.")
         elif kind == "receipt":
             self.receipts.append(value["note"])
-        elif kind in ("read", "dispute", "leaf", "signing_key"):
-            {"read": self.reads, "dispute": self.disputes, "leaf": self.leaves, "signing_key": self.signing_keys}[kind].append(value)
-        elif kind not in ("refused", "refusals_dropped"):
+        elif kind in ("dispute", "leaf", "signing_key"):
+            {"dispute": self.disputes, "leaf": self.leaves, "signing_key": self.signing_keys}[kind].append(value)
+        elif kind in ("refused", "refusals_dropped", "read", "reads"):
+            self.sidelog.append(value)
+        else:
             self.findings.add("line_unknown", f"Line {count + 1} does not belong in a dossier, or not in this one.")
 
     def _take_seat(self, value: dict[str, Any]) -> None:

@@ -2426,7 +2426,7 @@ export interface Refusals {
   match: MatchId;
   /** The refused actions, oldest first. */
   refused: RefusedAction[];
-  /** How many were dropped. 0 if you may see only those of your seats. */
+  /** How many earlier ones were dropped. */
   dropped: number;
 }
 

@@ -19,7 +19,7 @@ from service.api.game_shapes import TABLE_EVENTS_SHOWN
 from service.api.matches import DISPUTE_STANDING
 from service.api.operations import Answer, Body, Call, Operation, in_json
 from service.api.playing import carry_out
-from service.api.receipts import receipt_of
+from service.api.receipts import receipt_for
 from service.api.shapes import (
     COUNT,
     GAME_ID,
@@ -98,7 +98,7 @@ def _acted(service: Service, call: Call, match: str, action: dict[str, Any], sta
     newest = recall.position(service.platform, match)
     viewer = _viewer(newest, call)
     note_view(service, newest, call.caller, viewer)
-    return _answer(service, played.position, viewer, status, receipt_of(service.platform, played.entries[-1]))
+    return _answer(service, played.position, viewer, status, receipt_for(service.platform, played))
 
 
 def _viewer(newest: Position, call: Call) -> str:

@@ -25,7 +25,7 @@ from service.api.game_shapes import actions, declared
 from service.api.matches import AT_TABLE, MATCH, match_response
 from service.api.operations import UNCHANGED, Answer, Body, Call, Operation, as_text, in_json
 from service.api.pictures import picture_response
-from service.api.receipts import receipt_at, receipt_of
+from service.api.receipts import receipt_at, receipt_for
 from service.api.shapes import (
     ACTIVE,
     ANY_TEXT,
@@ -161,7 +161,7 @@ def act(service: Service, call: Call, match: str) -> Response | Reply:
         return _ask_rematch(service, call, match)
     done = carry_out(service, call, match)
     if _MINIMAL.search(call.header("Prefer") or ""):
-        receipt = receipt_of(service.platform, done.played.entries[-1])
+        receipt = receipt_for(service.platform, done.played)
         return tagged_text(receipt, done.played.last, ("Preference-Applied", "return=minimal"))
     return played_response(service.platform, done.played, done.seat, call.caller.player(), call.query["proof"])
 
@@ -362,7 +362,7 @@ def played_response(platform: Platform, played: Played, seat: str | None, player
         **at_table(position.table),
         "entries": [sight.shown(game, entry, seat or SPECTATOR, prover) for entry in played.entries],
         "choices": sight.choices(platform, game, position, seat, player),
-        "receipt": receipt_of(platform, played.entries[-1]),
+        "receipt": receipt_for(platform, played),
     }
     return tagged_json(body, played.last)
 

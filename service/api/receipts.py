@@ -7,6 +7,8 @@ from flask import Response
 from events import recall
 from events.errors import NoVersion
 from events.platform import Platform
+from events.play import Played
+from evidence.statements import SideLog
 from games import patterns
 from games.kernel import SPECTATOR
 from games.schema import described, listing, nullable, record, text
@@ -20,9 +22,14 @@ from service.context import Service
 from service.http.responses import JSON, TEXT, empty_response, json_response, names_tag, prefers, public, tagged
 
 
-def receipt_of(platform: Platform, entry: Entry) -> str:
-    """Return the receipt of an entry, as a signed note."""
-    return platform.signer.receipt(entry.match, entry.version, entry.digest, entry.at)
+def receipt_of(platform: Platform, entry: Entry, sidelog: SideLog | None = None) -> str:
+    """Return the receipt of an entry, as a signed note. `sidelog`: only for the seat that acted, in the answer to its action."""
+    return platform.signer.receipt(entry.match, entry.version, entry.digest, entry.at, sidelog)
+
+
+def receipt_for(platform: Platform, played: Played) -> str:
+    """Return the receipt for whoever has acted: that of the last entry."""
+    return receipt_of(platform, played.entries[-1], played.sidelog)
 
 
 def receipt_at(platform: Platform, position: Position) -> str:

@@ -70,7 +70,8 @@ def get_refusals(service: Service, call: Call, match: str) -> Response:
             raise Problem("hidden_refusals")
         found = found.of(seats)
     note_view(service, position, call.caller, AUDITOR)
-    return private(json_response({"match": match, "refused": [refused.as_json() for refused in found.refused], "dropped": found.dropped}))
+    dropped = sum(running.number for running in found.dropped.values())
+    return private(json_response({"match": match, "refused": [refused.as_json() for refused in found.refused], "dropped": dropped}))
 
 
 def _reader(caller: Caller) -> str:
@@ -128,7 +129,7 @@ REFUSALS = named(
                 ),
                 about="The refused actions, oldest first.",
             ),
-            "dropped": whole(0, about="How many were dropped. 0 if you may see only those of your seats."),
+            "dropped": whole(0, about="How many earlier ones were dropped."),
         },
         "Refused actions of a match.",
     ),

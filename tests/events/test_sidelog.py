@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -17,9 +18,10 @@ from events.platform import Platform
 from events.rebuild import rebuild
 from events.store import Store, library
 from events.store.log import Changes
-from events.store.sidelog import BYTES_OF_SEAT, LONGEST, MOST
+from events.store.sidelog import BYTES_OF_SEAT, LONGEST, MOST, Seen, running
 from evidence.notes import opened, parse_vkey
-from evidence.statements import Read, parse_read
+from evidence.running import EMPTY, Running
+from evidence.statements import Read, parse_read, read_text
 from record.entries import canonical
 from tests.conftest import Servers, within
 
@@ -58,7 +60,7 @@ def test_of_a_large_action_or_one_without_canonical_json_a_hash_is_kept(platform
     note(platform, match, action=action)
     platform.sidelog.flush()
     ((refused,), dropped) = platform.sidelog.refusals(match)
-    assert (refused.action, dropped) == (None, 0)
+    assert (refused.action, dropped) == (None, {})
     assert refused.as_json()["sha256"] == refused.sha256
     if "by" not in action:
         assert refused.sha256 == sha256(canonical(action)).hexdigest()
@@ -89,10 +91,10 @@ def test_of_a_seat_only_so_many_bytes_are_kept_and_the_rest_is_counted(platform:
     refused, dropped = platform.sidelog.refusals(match)
     assert BYTES_OF_SEAT - 1100 < size_of(platform, match, "two") < size_of(platform, match, "one") <= BYTES_OF_SEAT
     assert size_of(platform, match, "one") > BYTES_OF_SEAT - 200
-    assert dropped == 260 - len(refused)
     for seat in ("one", "two"):
         versions = [one.version for one in refused if one.seat == seat]
         assert versions == list(range(130 - len(versions), 130)), "the newest"
+        assert dropped[seat].number == 130 - len(versions)
 
 
 def test_a_match_has_a_bound_whatever_its_seats_send(platform: Platform, begin: Callable[..., str], servers: Servers) -> None:
@@ -103,7 +105,7 @@ def test_a_match_has_a_bound_whatever_its_seats_send(platform: Platform, begin: 
         platform.sidelog.flush()
     assert 20_000 < size_of(platform, match) <= 24_000
     stored = servers.keeper.hgetall(platform.store.keys.of(match).refusals)
-    assert sum(map(len, stored.values())) < 28_000, "and little is kept beside them"  # type: ignore[union-attr]
+    assert sum(map(len, stored.values())) < 38_000, "and little is kept beside them"  # type: ignore[union-attr]
 
 
 def test_refused_actions_end_where_none_came_for_thirty_days_and_beyond_a_thousand_matches(
@@ -125,7 +127,7 @@ def test_refused_actions_end_where_none_came_for_thirty_days_and_beyond_a_thousa
     note(platform, other)
     platform.sidelog.flush()
     if keys.tag(other) == tag:
-        assert platform.sidelog.refusals(match) == ([], 0)
+        assert platform.sidelog.refusals(match) == ([], {"one": Running(1, ANY)})
         assert servers.keeper.zscore(order, match) is None
     note(platform, match)
     platform.sidelog.flush()
@@ -133,7 +135,7 @@ def test_refused_actions_end_where_none_came_for_thirty_days_and_beyond_a_thousa
     note(platform, match)
     platform.sidelog.flush()
     assert servers.keeper.zcard(order) <= 1000
-    assert platform.sidelog.refusals(match) == ([], 0), "the match where nothing was refused for longest"
+    assert platform.sidelog.refusals(match) == ([], {"one": ANY}), "the match where nothing was refused for longest"
 
 
 def test_a_process_holds_only_so_many_and_goes_on(platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,6 +149,21 @@ def test_a_process_holds_only_so_many_and_goes_on(platform: Platform, begin: Cal
     note(platform, other)
     platform.sidelog.flush()
     assert len(platform.sidelog.refusals(other).refused) == 1
+
+
+def test_whoever_is_refused_all_the_time_pushes_out_only_refusals_of_the_own_seat(
+    platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sidelog, "OF_SEAT", 5)
+    match = begin()
+    note(platform, match, "two")
+    for version in range(20):
+        note(platform, match, "one", version)
+    platform.sidelog.flush()
+    assert [(one.seat, one.version) for one in platform.sidelog.refusals(match).refused] == [
+        ("two", 2),
+        *(("one", n) for n in range(15, 20)),
+    ]
 
 
 def test_while_the_store_is_away_they_wait_and_nobody_waits_for_them(
@@ -168,7 +185,7 @@ def test_while_the_store_is_away_they_wait_and_nobody_waits_for_them(
     monkeypatch.setattr(platform.store.sidelog, "add_refusals", kept)
     refused, dropped = within(20, lambda: platform.sidelog.refusals(match) if platform.sidelog.refusals(match).refused else None)
     assert [one.version for one in refused] == list(range(65 - len(refused), 65))
-    assert dropped == 65 - len(refused) > 15
+    assert dropped["one"].number == 65 - len(refused) > 15
 
 
 def test_an_unexpected_error_is_logged_and_the_others_are_written(
@@ -202,34 +219,42 @@ def test_a_call_that_is_sent_twice_counts_once_and_a_match_that_is_gone_has_noth
     match = "m" + "a" * 16
     stream = store.keys.stream(match)
     store.sidelog.add_refusals(match, [("one", b"{}")])
-    store.sidelog.add_read(match, "admin", "audit", "note")
-    assert (store.sidelog.refusals(match), store.sidelog.reads(match)) == (([], 0), [])
+    store.sidelog.add_read(match, Seen(1, 1, "admin", "audit"), "text", "note")
+    assert (store.sidelog.refusals(match), store.sidelog.reads(match)) == (([], {}), ([], [], EMPTY))
     store.log.append(match, 0, [b"x"], Changes(secret="ab" * 32))
     for _ in range(2):
-        store.client.run(library.script("note_refusals"), [stream], ["mark", 3, "one", "{}"])
-    assert store.sidelog.refusals(match) == ([b"{}"], 3)
+        store.client.run(library.script("note_refusals"), [stream], ["mark", '{"one":""}', "one", "{}", EMPTY.after(b"{}").hash])
+    assert store.sidelog.refusals(match) == ([b"{}"], {})
     store.sidelog.add_refusals(match, [("one", b"[]")])
-    assert store.sidelog.refusals(match) == ([b"{}", b"[]"], 3)
+    assert store.sidelog.refusals(match) == ([b"{}", b"[]"], {})
 
 
+NONE, HEAD = '{"one":"","gone":""}', f"1 {EMPTY.hash}"
 HOSTILE: list[tuple[str, list[Any]]] = [
-    ("note_refusals", ["mark", 0]),
-    ("note_refusals", ["mark", 0, "one"]),
-    ("note_refusals", ["mark", -1, "one", "{}"]),
-    ("note_refusals", ["m" * 65, 0, "one", "{}"]),
-    ("note_refusals", ["mark", 0, "gone", "{}", "", "{}"]),
-    ("note_refusals", ["mark", 0, "a b", "{}"]),
-    ("note_refusals", ["mark", 0, "s" * 33, "{}"]),
-    ("note_refusals", ["mark", 0, "one", "x" * (LONGEST + 1)]),
-    ("note_refusals", ["mark", 0, *["one", "{}"] * (MOST + 1)]),
+    ("note_refusals", ["mark", NONE]),
+    ("note_refusals", ["mark", NONE, "one", "{}"]),
+    ("note_refusals", ["mark", -1, "one", "{}", EMPTY.hash]),
+    ("note_refusals", ["mark", "{}", "one", "{}", EMPTY.hash]),
+    ("note_refusals", ["m" * 65, NONE, "one", "{}", EMPTY.hash]),
+    ("note_refusals", ["mark", NONE, "gone", "{}", EMPTY.hash, "", "{}", EMPTY.hash]),
+    ("note_refusals", ["mark", '{"a b":""}', "a b", "{}", EMPTY.hash]),
+    ("note_refusals", ["mark", f'{{"{"s" * 33}":""}}', "s" * 33, "{}", EMPTY.hash]),
+    ("note_refusals", ["mark", NONE, "one", "x" * (LONGEST + 1), EMPTY.hash]),
+    ("note_refusals", ["mark", NONE, "one", "{}", "0" * 63]),
+    ("note_refusals", ["mark", NONE, "one", "{}", "X" * 64]),
+    ("note_refusals", ["mark", NONE, *["one", "{}", EMPTY.hash] * (MOST + 1)]),
     ("note_read", ["admin", "view:one"]),
-    ("note_read", ["admin", "view:one", "x" * 2001]),
-    ("note_read", ["admin", "view:", "x"]),
-    ("note_read", ["admin", "view:" + "x" * 33, "x"]),
-    ("note_read", ["admin", "anything", "x"]),
-    ("note_read", ["nobody", "audit", "x"]),
-    ("note_read", ["p" + "a" * 17, "audit", "x"]),
-    ("note_read", ["p" + "1" * 16, "audit", "x"]),
+    ("note_read", ["admin", "view:one", "x" * 2001, 1, 1, "", HEAD]),
+    ("note_read", ["admin", "view:", "x", 1, 1, "", HEAD]),
+    ("note_read", ["admin", "view:" + "x" * 33, "x", 1, 1, "", HEAD]),
+    ("note_read", ["admin", "anything", "x", 1, 1, "", HEAD]),
+    ("note_read", ["nobody", "audit", "x", 1, 1, "", HEAD]),
+    ("note_read", ["p" + "a" * 17, "audit", "x", 1, 1, "", HEAD]),
+    ("note_read", ["p" + "1" * 16, "audit", "x", 1, 1, "", HEAD]),
+    ("note_read", ["admin", "audit", "x", "1 1", 1, "", HEAD]),
+    ("note_read", ["admin", "audit", "x", 1, -1, "", HEAD]),
+    ("note_read", ["admin", "audit", "x", 1, 1, "", "1 abc"]),
+    ("note_read", ["admin", "audit", "x", 1, 1, "", f"2 {EMPTY.hash}"]),
 ]
 
 
@@ -242,6 +267,62 @@ def test_hostile_arguments_are_refused_and_keep_nothing(
     with pytest.raises(StoreRefused):
         platform.store.client.run(library.script(function), [keys.stream], words)
     assert not platform.store.client.ask("EXISTS", keys.refusals, keys.reads)
+
+
+def chained(platform: Platform, match: str, seat: str) -> Running:
+    """Return the running hash of the refused actions of a seat: that of the dropped ones, and then over the kept ones."""
+    kept = platform.sidelog.refusals(match)
+    head = kept.dropped.get(seat, EMPTY)
+    for one in kept.refused:
+        if one.seat == seat:
+            head = head.after(canonical({"line": "refused", **one.as_json()}))
+    return head
+
+
+def told(platform: Platform, match: str, seat: str) -> Running:
+    """Return the running hash that a receipt of the seat names."""
+    answer = platform.store.client.ask("HGET", platform.store.keys.of(match).reads, f"head:{seat}")
+    return running(answer)
+
+
+def test_the_running_hash_of_refused_actions_goes_on_whatever_is_dropped(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Callable[..., str], servers: Servers
+) -> None:
+    match, processes = begin(), [platform, another_platform()]
+    for number in range(130):
+        for seat in ("one", "two")[: 1 + (number % 3 == 0)]:
+            note(processes[number % 2], match, seat, number, {"type": "x" * (1 + 7 * number)})
+        if number % 10 == 9:
+            for process in processes:
+                process.sidelog.flush()
+            for seat, count in (("one", number + 1), ("two", number // 3 + 1)):
+                assert chained(platform, match, seat) == told(platform, match, seat)
+                assert told(platform, match, seat).number == count
+    assert platform.sidelog.refusals(match).dropped.keys() == {"one", "two"}
+    servers.keeper.delete(platform.store.keys.of(match).refusals)  # as after thirty days
+    assert chained(platform, match, "one") == told(platform, match, "one")
+    for number in range(2):
+        note(platform, match, version=number)
+        platform.sidelog.flush()
+        assert chained(platform, match, "one") == told(platform, match, "one") == (131 + number, ANY)
+        assert len(platform.sidelog.refusals(match).refused) == number + 1
+
+
+def test_the_running_hash_of_reads_goes_on_whatever_is_dropped(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Callable[..., str], servers: Servers
+) -> None:
+    match, processes = begin(), [platform, another_platform()]
+    for version in range(100):
+        processes[version % 2].sidelog.note_read(match, version, ("admin", REFEREE)[version % 3 % 2], f"view:{'s' * 20}")
+    found = platform.sidelog.all_reads(match)
+    head = found.dropped
+    for seen in found.newest:
+        head = head.after(read_text(Read(match, seen.version, seen.reader, seen.what, seen.at)).encode())
+    assert [seen.version for seen in found.newest] == list(range(100 - len(found.newest), 100)), "in their order"
+    assert head == running(platform.store.client.ask("HGET", platform.store.keys.of(match).reads, "head")) == (100, ANY)
+    assert sum(read.number for read in found.reads) == 100
+    assert 40 < len(found.newest) < 80
+    assert sum(map(len, servers.keeper.hvals(platform.store.keys.of(match).reads))) < 10_000  # type: ignore[arg-type]
 
 
 def test_a_read_is_signed_and_of_each_kind_the_first_and_the_newest_are_kept(

@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidence.running import EMPTY
+from evidence.statements import parse_receipt
 from games.chance import Drawn
 from record import dice
 from record.dice import Draws, commitment, dice_key, join_code, keeps, new_secret
@@ -145,3 +147,14 @@ def test_a_draw_may_have_as_many_results_as_a_block() -> None:
         Draws(b"key", 1).number(2**256 + 1)
     with pytest.raises(AssertionError):
         Draws(b"key", 1).number(0)
+
+
+def test_running_hashes_as_documented() -> None:
+    for vector in VECTORS["running"]:
+        running = EMPTY
+        for item, hashed in zip(vector["items"], vector["hashes"], strict=True):
+            running = running.after(item.encode())
+            assert running.hash == hashed
+    named = parse_receipt(VECTORS["notes"][-1]["note"].partition("\n\n")[0] + "\n").sidelog
+    assert named is not None
+    assert [named.refused, named.reads] == [(len(one["items"]), one["hashes"][-1]) for one in VECTORS["running"]]

@@ -25,7 +25,7 @@ RECEIPT = re.compile(
 DOSSIER = re.compile(
     rb"(dossier/v1\\n\w+\\n[0-9]+\\n\w+\\n)[0-9a-f]{64}(\\n\\n\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+=",
 )
-SIDE_LOG = re.compile(rb'^\{[^\n]*"line":"(?:refused|refusals_dropped|read)"[^\n]*\}\n', re.MULTILINE)
+SIDE_LOG = re.compile(rb'^\{[^\n]*"line":"(?:refused|refusals_dropped|reads?)"[^\n]*\}\n', re.MULTILINE)
 LINES = re.compile(rb'("line":"end","lines":)[0-9]+')
 WRITTEN = re.compile(rb'^\{"at":[0-9]+,"blind"')
 MOMENT = re.compile(rb"^id: [0-9]{13}$", re.MULTILINE)  # of a player's own stream; those of a match are versions

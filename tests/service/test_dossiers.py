@@ -18,10 +18,11 @@ from events.notary import highwater, sequencing, server_log, signer
 from events.notary.leaves import HOUR_MS
 from events.platform import Platform
 from evidence.notes import parse_vkey
+from evidence.statements import parse_receipt
 from record.dossiers.statements import Kept
 from record.dossiers.verifying import Source, Verdict, verify
 from service.api import dossiers
-from tests.conftest import ALL_GAMES
+from tests.conftest import ALL_GAMES, Servers
 from tests.evidence.drafts import Draft
 from tests.service.conftest import Caller, Live, played_on
 from tests.service.test_bidding import bid, hand, laid
@@ -480,3 +481,86 @@ def test_a_dossier_does_not_tell_the_key_of_what_its_viewer_may_not_see(
     for caller in (ben, cleo, anybody):
         assert keys_in(file_of(caller, match)) == {}
         assert signer.key.encode() not in file_of(caller, match)
+
+
+@pytest.fixture
+def held(platform: Platform, ada: Caller, ben: Caller, referee: Caller, tally: str) -> str:
+    """The receipt of an action of seat one in a match in which its actions and those of seat two were refused, and staff has looked."""
+    for by in (0, 11):
+        assert ada.act(tally, {"type": "add", "by": by}).status_code == 422
+    ben.act(tally, STAY)
+    platform.sidelog.flush()
+    for viewer in ("one", "two", "auditor"):
+        assert referee.get(f"/v1/matches/{tally}/state?viewer={viewer}").status_code == 200
+    return str(ada.act(tally, STAY).json["receipt"])
+
+
+def found_with(platform: Platform, folder: Path, file: bytes, receipt: str) -> list[tuple[int | None, str]]:
+    """Return what both verifiers find in a dossier, given a receipt."""
+    kept = Kept(tuple(map(parse_vkey, platform.signer.vkeys())), receipts=(receipt,))
+    (verdict,) = verify([Source("file", lambda: file.splitlines(keepends=True))], ALL_GAMES, kept)
+    (folder / "file").write_bytes(file)
+    (folder / "receipt").write_text(receipt)
+    done = node_verify("--json", *(f"--key={vkey}" for vkey in platform.signer.vkeys()), f"--receipt={folder / 'receipt'}", folder / "file")
+    found = [(finding.version, finding.code) for finding in verdict.findings]
+    result = json.loads(done.stdout)
+    assert [(each["version"], each["code"]) for each in result["findings"]] == found
+    assert result["checked"]["running hashes"] == verdict.checked.get("running hashes", 0)
+    return found
+
+
+def test_the_receipt_of_a_seat_names_its_refused_actions_and_the_reads_of_staff(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, referee: Caller, tally: str, held: str, tmp_path: Path
+) -> None:
+    receipt = parse_receipt(held.partition("\n\n")[0] + "\n")
+    assert receipt.sidelog is not None
+    assert (receipt.sidelog.seat, receipt.sidelog.refused.number, receipt.sidelog.reads.number) == ("one", 2, 3)
+    ben.act(tally, {"type": "add", "by": 9})
+    platform.sidelog.flush()
+    later = parse_receipt(ada.act(tally, STAY).json["receipt"].partition("\n\n")[0] + "\n")
+    assert later.sidelog == receipt.sidelog, "what is refused to others shows in nothing"
+    for caller in (ada, ben, referee, anybody):
+        assert found_with(platform, tmp_path, file_of(caller, tally), held) == []
+    assert ada.act(tally, {"type": "resign"}).status_code == 200
+    assert found_with(platform, tmp_path, file_of(anybody, tally), held) == []
+
+
+def test_a_request_that_comes_again_gets_a_receipt_that_says_nothing_of_the_side_log(platform: Platform, ada: Caller, tally: str) -> None:
+    """What the side log had then is not kept, and what it has now may be more than a dossier of that version has."""
+    ada.act(tally, {"type": "add", "by": 11})
+    platform.sidelog.flush()
+    one, again = (parse_receipt(ada.act(tally, STAY, Idempotency_Key="a").json["receipt"].partition("\n\n")[0] + "\n") for _ in range(2))
+    assert one.sidelog is not None
+    assert again == one._replace(sidelog=None)
+    alone = parse_receipt(ada.get(f"/v1/matches/{tally}/receipts/{one.version}").json["receipt"].partition("\n\n")[0] + "\n")
+    assert alone == again
+
+
+def test_whoever_holds_a_receipt_sees_that_the_side_log_was_emptied(
+    platform: Platform, servers: Servers, ada: Caller, anybody: Caller, referee: Caller, tally: str, held: str, tmp_path: Path
+) -> None:
+    """The owner of the store removes refused actions, or reads, or both, and signs the dossier. A seat that acted before finds it."""
+    (read,) = verdicts(platform, file_of(ada, tally))
+    version, keys = read.versions, platform.store.keys.of(tally)
+    kept = servers.keeper.dump(keys.reads)
+    servers.keeper.delete(keys.refusals)
+    assert found_with(platform, tmp_path, file_of(ada, tally), held) == [], "as after thirty days"
+    (emptied,) = verdicts(platform, file_of(ada, tally))
+    assert "the first 2 refused actions of one: the file says that they are no longer kept" in emptied.unchecked
+    servers.keeper.delete(keys.reads)
+    assert found_with(platform, tmp_path, file_of(ada, tally), held) == [(version, "refusals_differ"), (version, "reads_differ")]
+    for _ in range(3):
+        ada.act(tally, {"type": "add", "by": 12})
+    platform.sidelog.flush()
+    assert found_with(platform, tmp_path, file_of(ada, tally), held)[0] == (version, "refusals_differ"), "others in their place"
+    assert not holds_without(platform, file_of(anybody, tally)), "nobody else finds anything"
+    assert kept is not None
+    servers.keeper.restore(keys.reads, 0, kept, replace=True)  # type: ignore[arg-type]
+    gone = next(field for field in servers.keeper.hgetall(keys.reads) if field.endswith(b"view:two|count"))  # type: ignore[union-attr]
+    servers.keeper.hdel(keys.reads, gone)
+    assert [code for _, code in found_with(platform, tmp_path, file_of(anybody, tally), held)] == ["reads_differ"], "one reader"
+
+
+def holds_without(platform: Platform, file: bytes) -> list[str]:
+    """Return the codes that are found in a file without a receipt."""
+    return [finding.code for verdict in verdicts(platform, file) for finding in verdict.findings]

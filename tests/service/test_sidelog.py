@@ -235,6 +235,7 @@ def test_each_sees_its_own_staff_all_and_everybody_all_in_the_end(
     kept = len(refused(platform, ben, tally))
     assert 20 < kept < 30, "4,000 bytes"
     assert [one["seat"] for one in refused(platform, ben, tally)] == ["two"] * kept
+    assert ben.get(f"/v1/matches/{tally}/refusals").json["dropped"] == 60 - kept
     assert len(refused(platform, referee, tally)) == kept + 1
     assert referee.get(f"/v1/matches/{tally}/refusals").json["dropped"] == 60 - kept
     assert shown(anybody, tally) == {(referee.id, "view:auditor")}

@@ -27,6 +27,7 @@ import {
   receipt,
   record,
   recordInOne,
+  running,
   saltOf,
   signedBy,
   blindOf,
@@ -61,10 +62,15 @@ for (const [name, bytes] of Object.entries(HONEST)) {
 
 test("everything that a whole dossier holds was checked", async () => {
   const { checked, unchecked, files } = await verify(HONEST["a whole dossier"], KEYS);
-  assert.deepEqual(checked, { entries: 7, digests: 7, salts: 0, rolls: 6, moves: 1, signatures: 7, receipts: 1, reads: 1, leaves: 3 });
+  assert.deepEqual(checked, { entries: 7, digests: 7, salts: 0, rolls: 6, moves: 1, signatures: 7, receipts: 1, reads: 1, leaves: 3, "running hashes": 0 });
   assert.deepEqual(
     unchecked.map((sentence) => sentence.split(":")[0]),
-    ["Whether a seat that acts at the same time as another had its clock running then", "The rules"],
+    [
+      "Whether a seat that acts at the same time as another had its clock running then",
+      "The first 2 refused actions of red",
+      "The first 2 reads of staff",
+      "The rules",
+    ],
   );
   assert.deepEqual(
     files.map(({ match: id, viewer, versions }) => [id, viewer, versions]),
@@ -283,6 +289,10 @@ const TAMPERED = [
     4,
     "read_broken",
   ],
+  ["reads of another number", anew(changed("reads", (line) => ({ ...line, count: 1 }))), null, "reads_differ"],
+  ["a list of reads with one of another moment", anew(changed("reads", (line) => ({ ...line, count: 0, newest: Array(3).fill({ ...line.newest[0], at: 1 }) }))), 4, "reads_differ"],
+  ["two lists of reads", anew((made) => [...made, made.find(({ line }) => line === "reads")]), null, "reads_differ"],
+  ["a seat whose refused actions are counted twice", anew((made) => [...made, made.find(({ line }) => line === "refusals_dropped")]), null, "refusals_differ"],
   ["a read that did not happen", anew(changed("read", (line) => ({ ...line, count: 0 }))), 4, "read_broken"],
   ["no receipt", anew(without("receipt")), 7, "receipt_differs"],
   [
@@ -438,6 +448,27 @@ test("a tail that was cut is found by a receipt of a later version, if it is old
   const old = file(lines(RUNNING.slice(0, 5), { change: without("leaf"), wait: HOUR }));
   const { ok, unchecked } = await verify(old, { ...KEYS, receipts: [receipt(SERVER, ENTRIES[6])] });
   assert.ok(ok && unchecked.some((sentence) => sentence.startsWith("A receipt of version 7")));
+});
+
+test("receipts of a seat name the side log", async () => {
+  const made = lines(ENTRIES),
+    zero = "0".repeat(64);
+  const refused = running("22".repeat(32), json(made.find(({ line }) => line === "refused")));
+  const text = made.find(({ line }) => line === "read").note.split("\n\n")[0];
+  const reads = running("33".repeat(32), `${text}\n`);
+  const held = async (viewer, ...more) => verify(file(lines(ENTRIES, { viewer })), { ...KEYS, receipts: [receipt(SERVER, ENTRIES[5], ...more)] });
+  const right = await held("all", "red", 3, refused, 3, reads);
+  assert.deepEqual([found(right), right.checked["running hashes"]], [[], 2]);
+  assert.deepEqual(found(await held("all", "red", 2, "22".repeat(32), 2, "33".repeat(32))), []);
+  assert.deepEqual(found(await held("all", "red", 4, refused, 3, reads)), [[6, "refusals_differ"]]);
+  assert.deepEqual(found(await held("all", "red", 3, zero, 3, reads)), [[6, "refusals_differ"]]);
+  assert.deepEqual(found(await held("all", "red", 3, refused, 3, zero)), [[6, "reads_differ"]]);
+  assert.deepEqual(found(await held("all", "blue", 1, refused, 4, reads)), [[6, "refusals_differ"], [6, "reads_differ"]]);
+  assert.deepEqual(found(await held("red", "red", 3, zero, 3, reads)), [[6, "refusals_differ"]]);
+  for (const [viewer, count] of [["all", 1], ["blue", 3]]) {
+    const { ok, unchecked } = await held(viewer, "red", count, zero, 0, zero);
+    assert.ok(ok && unchecked.some((sentence) => sentence.includes("refused actions of red that a receipt")), viewer);
+  }
 });
 
 test("a match that began from a position of another one is compared with that one", async () => {

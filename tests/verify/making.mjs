@@ -146,7 +146,10 @@ export const note = (key, ...lines) => {
   return `${text}\n— ${key.name} ${Buffer.concat([key.id, sign(null, Buffer.from(text), key.secret)]).toString("base64")}\n`;
 };
 
-export const receipt = (key, entry) => note(key, "warledger.org/receipt/v1", entry.match, entry.version, entry.digest, entry.at);
+export const receipt = (key, entry, ...more) => note(key, "warledger.org/receipt/v1", entry.match, entry.version, entry.digest, entry.at, ...more);
+
+/** The running hash of a list after more items. */
+export const running = (hash, ...items) => items.reduce((before, item) => sha(bytes(before), item).toString("hex"), hash);
 
 /** The root of leaves, and the proof for one of them, as RFC 6962 has them. */
 export function tree(leaves) {
@@ -222,11 +225,13 @@ export function lines(entries, { key = SERVER, viewer = "all", secret = SECRET, 
     player: "paaaaaaaaaaaaaaaa",
     version: 3,
     at: START + 50,
-    action: { type: "fly", height: 1.5 },
+    action: { type: "fly", height: 1 },
     code: "bad_action",
     rule: null,
   });
-  made.push({ line: "refusals_dropped", count: 2 });
+  made.push({ line: "refusals_dropped", seat: "red", count: 2, hash: "22".repeat(32) });
+  const seen = { version: 4, at: START + 60, reader: "pcccccccccccccccc", what: "view:red" };
+  made.push({ line: "reads", count: 2, hash: "33".repeat(32), newest: [seen] });
   made.push({ line: "read", note: note(key, "warledger.org/read/v1", MATCH, 4, "pcccccccccccccccc", "view:red", START + 60), count: 3 });
   made.push({ line: "receipt", note: receipt(key, last) });
   const leaves = leavesOf(entries, over),

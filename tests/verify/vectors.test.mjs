@@ -78,3 +78,13 @@ test("notes are signed by their keys", async () => {
     assert.deepEqual((await signers({ ...read, text: `${read.text}x\n` }, [key])).bad, [key]);
   }
 });
+
+test("running hashes cover their items in order", () => {
+  const named = readStatement(readNote(vectors.notes.at(-1).note).text);
+  for (const { items, hashes } of vectors.running)
+    hashes.forEach((hash, place) => assert.equal(hex(sha256(unhex(hashes[place - 1] ?? "0".repeat(64)), bytes(items[place]))), hash));
+  assert.deepEqual(
+    [named.refused, named.refusedHash, named.reads, named.readsHash],
+    vectors.running.flatMap(({ hashes }) => [hashes.length, hashes.at(-1)]),
+  );
+});

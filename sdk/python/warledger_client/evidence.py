@@ -50,7 +50,7 @@ class Receipt(NamedTuple):
     @classmethod
     def of(cls, note: str) -> Receipt:
         """Read a receipt, and leave its signature unchecked. Raises ValueError."""
-        first, match, version, digest, at = note.partition("\n\n")[0].split("\n")
+        first, match, version, digest, at, *_ = note.partition("\n\n")[0].split("\n")  # for a seat it also names the side log
         if first != "warledger.org/receipt/v1":
             raise ValueError(first)
         return cls(match, int(version), digest, int(at))
