@@ -61,6 +61,11 @@ ERRORS: Mapping[str, Kind] = {
     "broken": Kind(500, "Broken", "Something went wrong in the server. It has been logged."),
     "store_refused": Kind(500, "Store error", "The store refused a command. It has been logged."),
     "busy": Kind(503, "Busy", "Too many requests of this kind are being answered now. Try again."),
+    "log_damaged": Kind(
+        503,
+        "Log damaged",
+        "The log of the match {match} is damaged, so nothing of it is shown. `./run audit {match}` tells the operator where.",
+    ),
     "rules_missing": Kind(
         503,
         "Rules missing",
@@ -164,6 +169,10 @@ class TooManySigningKeys(PlatformError, code="too_many_signing_keys"):
 
 class StillSeated(PlatformError, code="still_seated"):
     """The player has too many seats in matches that have not started to leave all of them in one request."""
+
+
+class LogDamaged(PlatformError, code="log_damaged"):
+    """An item in the log of a match is not the entry of its place. The audit says which; the reason may contain hidden information."""
 
 
 class SecretLost(PlatformError, code="secret_lost"):

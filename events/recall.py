@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from events.cache import Cached
-from events.errors import NoGame, NoMatch, NoVersion, RulesMissing, SecretLost
+from events.errors import LogDamaged, NoGame, NoMatch, NoVersion, RulesMissing, SecretLost
 from events.platform import Platform
 from events.snapshots import unpack
 from games.kernel import Game
@@ -150,7 +150,7 @@ def extend(platform: Platform, found: Cached, head: int, tail: list[bytes]) -> C
         # log counts, not the memory of this process.
         platform.cache.drop(before.match)
         return load(platform, before.match)
-    newer = step_to(found, _build_on(platform, before, tail, head))
+    newer = step_to(found, _build_on(platform, before.match, before, tail, head))
     platform.cache.put(newer)
     return newer
 
@@ -175,20 +175,28 @@ def _build(platform: Platform, match: str, snapshot: bytes | None, tail: list[by
         tail = []
     if start is None and not tail:
         tail = platform.store.log.read(match)
-    return _build_on(platform, start, tail, version) if start is None or start.version < version else start
+    return _build_on(platform, match, start, tail, version) if start is None or start.version < version else start
 
 
-def _build_on(platform: Platform, position: Position | None, tail: list[bytes], version: int) -> Position:
-    """Return the position at `version`, which is not before the end of `tail`. Raises Unreadable for a damaged log."""
+def _build_on(platform: Platform, match: str, position: Position | None, tail: list[bytes], version: int) -> Position:
+    """Return the position at `version`, which is not before the end of `tail`. Raises LogDamaged."""
+    try:
+        return _followed(platform, match, position, tail, version)
+    except Unreadable:
+        raise LogDamaged(match=match) from None
+
+
+def _followed(platform: Platform, match: str, position: Position | None, tail: list[bytes], version: int) -> Position:
+    """Return the position as `_build_on` does. Raises Unreadable for a damaged log."""
     while position is None or position.version < version:  # each round reads at least one entry
         if position is None:
             first = parse(tail[0])
-            game, match = folding(platform, first.events[0]["game"], first.revision), first.match
+            game = folding(platform, first.events[0]["game"], first.revision)
         else:
-            game, match = folding(platform, position.game, position.revision), position.match
+            game = folding(platform, position.game, position.revision)
             tail = tail or platform.store.log.read(match, position.version)
         if not tail:
-            raise Unreadable(f"the log of {match} ends before version {version}")
+            raise Unreadable(f"it ends before version {version}")
         position = follow_all(game, position, _between(tail, 0 if position is None else position.version, version))
         tail = []
     return position

@@ -13,10 +13,8 @@ from events import recall
 from events.dossier_writing import write
 from events.errors import NoMatch, PlatformError
 from events.notary import server_log
-from games.drawing import legible
 from games.kernel import SPECTATOR
 from record.dossiers.lines import WHOLE
-from record.entries import Unreadable
 from tools.platform import Unable, add_data_option, opened
 
 ABOUT = (
@@ -53,10 +51,6 @@ def main(arguments: list[str] | None = None) -> int:
                     output.write(chunk)
     except (Unable, NoMatch, PlatformError, OSError) as reason:
         print(reason, file=sys.stderr)
-        return 2
-    except Unreadable as reason:
-        audit = f"./run audit {options.match}"
-        print(legible(f"The log of the match is damaged: {reason}. `{audit}` names what is wrong with it."), file=sys.stderr)
         return 2
     return 0
 

@@ -17,7 +17,8 @@
 --         tell      the players whom the entries tell something, as text: each after a blank, and the organiser also after `*`
 --         A missing member changes nothing.
 -- returns {1, reads, refused}: appended; both are running hashes in the side log, of the reads by staff and of the refused actions of the seat
---       | {0, head, tail}: the match is at another version; head -1: another entry has the expected version
+--       | {0, head, tail}: the match is at another version; head -1: another entry has the expected version, or the last item
+--         is none of a version
 --       | {2, answer, its entries}: the request was carried out before
 local stream, none = KEYS[1], cjson.null
 local tag, match = partition_and_match(stream, 's')
@@ -49,7 +50,7 @@ if request then
   end
 end
 local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
-local head = last and tonumber(string.match(last[1], '^%d+')) or 0
+local head = last and tonumber(string.match(last[1], '^(%d+)-0$') or -1) or 0
 -- The store may have lost entries that the caller knows (a power cut without fsync, a failover), and accepted others.
 if digest and 0 < expected and expected <= head then
   if expected < head then

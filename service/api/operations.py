@@ -15,7 +15,7 @@ import marshmallow
 import structlog
 from flask import Flask, Response, request
 
-from events.errors import PlatformError, StoreRefused, StoreUnavailable
+from events.errors import LogDamaged, PlatformError, StoreRefused, StoreUnavailable
 from games import patterns
 from games.schema import Schema
 from service.api.shapes import Described
@@ -144,7 +144,7 @@ class Operation(NamedTuple):
 _ORDER = {code: place for place, code in enumerate(CODES)}
 _STORE = ("store_away", "store_refused")
 _OF_PATHS: Mapping[str, tuple[str, ...]] = {
-    "{match}": ("no_such_match", "secret_lost", "rules_missing"),
+    "{match}": ("no_such_match", "log_damaged", "secret_lost", "rules_missing"),
     "{player}": ("no_such_player",),
     "{key}": ("no_such_key",),
     "{signing_key}": ("no_such_key",),
@@ -171,7 +171,7 @@ _OF_HEADERS: Mapping[str, tuple[str, ...]] = {
 }
 _OF_DEEDS: Mapping[str, frozenset[str]] = {
     CREATE: frozenset({"no_such_game", "no_such_player", "quota_reached"}),
-    FORK: frozenset({"no_such_match", "no_such_version", "no_such_player", "quota_reached", "secret_lost", "rules_missing"}),
+    FORK: frozenset({"no_such_match", "no_such_version", "no_such_player", "quota_reached", "log_damaged", "secret_lost", "rules_missing"}),
     "rematch": frozenset({"no_such_player", "quota_reached"}),
     "dispute": frozenset({"quota_reached"}),
     "hand_over": frozenset({"no_such_player"}),
@@ -292,6 +292,8 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     if isinstance(error, PlatformError):
         if isinstance(error, StoreUnavailable):
             log.warning("store_away", request=request_id)
+        if isinstance(error, LogDamaged):
+            log.error("log_damaged", request=request_id, match=error.facts["match"])
         if isinstance(error, StoreRefused):
             log.error("store_refused", request=request_id, where=_where(error))
         return platform_problem(error)

@@ -177,7 +177,7 @@ OPERATIONS = (
         "decline invitations. In other matches your seats stay yours, and nobody plays them. Logs of matches never change: they keep your "
         "id. It is never used again, and its name is null.",
         key="needed", by="player", scope="account", query=ConfirmQuery(),
-        problems=("not_confirmed", "still_seated", "busy", "secret_lost", "rules_missing"),
+        problems=("not_confirmed", "still_seated", "busy", "log_damaged", "secret_lost", "rules_missing"),
     ),
     Operation(
         "get_player", "GET", "/v1/players/{player}", "players", "Get the profile of a player", get_player,

@@ -93,6 +93,7 @@ RETRY_AFTER: Mapping[str, str] = {
     "busy": "1",
     "streams_full": "5",
     "not_ready": "1",
+    "log_damaged": "60",
     "secret_lost": "60",
     "rules_missing": "60",
     "store_away": "1",

@@ -81,7 +81,7 @@ def test_of_a_log_with_a_stray_item_none_is_written_and_an_audit_names_the_item(
     raw = platform.store.log.last([match])[0] if content is None else content
     servers.keeper.xadd(platform.store.keys.of(match).stream, {"e": raw, "m": b"mark"}, id=f"{head}-1")
     assert dossier.main([match, "--to", str(tmp_path / "dossier")]) == 2
-    assert "The log of the match is damaged: " in capsys.readouterr().err
+    assert f"The log of the match {match} is damaged" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
     assert (head + 1, "wrong_id") in [(finding.version, finding.code) for finding in audit(platform, match).findings]
 
