@@ -1433,25 +1433,31 @@ class Rules {
   }
 }
 
-/** What asked for the entries. */
+/** What asked for the entries. A request belongs to the player who has the seat that acts, or else to the actor. */
 class Requests {
   constructor(file) {
     this.report = file.report;
-    this.ids = new Set();
-    this.last = null; // the id of the entry before
+    this.players = new Map(); // by seat
+    this.asked = new Map(); // by player and id: the last version
   }
 
-  entry({ version, request }) {
-    const id = request?.id ?? null;
-    if (id !== null && id !== this.last && this.ids.has(id)) {
-      this.report.found(version, "request_twice", `Version ${version} carries out a request a second time.`);
-    }
-    if (id !== null) this.ids.add(id);
-    if (request && id === null) {
+  entry({ version, actor, events, request }) {
+    if (request?.id !== undefined && version > 1) {
+      const name = `${this.players.get(actor) ?? actor}/${request.id}`;
+      if ((this.asked.get(name) ?? version - 1) !== version - 1)
+        this.report.found(version, "request_twice", `Version ${version} carries out a request a second time.`);
+      this.asked.set(name, version);
+    } else if (request && request.id === undefined) {
       const sentence = "Whether artificial players decide so on what they saw: ./run verify --decisions runs their decisions again.";
       this.report.unchecked.add(sentence);
     }
-    this.last = id;
+    for (const event of events) {
+      const { type, seat, player } = event;
+      if (isCreation(event) && version === 1)
+        for (const [name, occupant] of Object.entries(event.roster)) if (isText(occupant?.player)) this.players.set(name, occupant.player);
+      if (type === "seat_taken" || type === "seat_handed_over") this.players.set(seat, player);
+      if (type === "seat_left") this.players.delete(seat);
+    }
   }
 }
 

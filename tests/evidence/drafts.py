@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hmac
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from hashlib import sha256
 from typing import Any
 
@@ -13,7 +15,8 @@ import rfc8785
 from evidence import checkpoints, tree
 from evidence.checkpoints import Checkpoint
 from evidence.notes import SigningKey
-from evidence.statements import Dossier, Receipt, dossier_text, receipt_text
+from evidence.running import EMPTY, Running
+from evidence.statements import Dossier, Read, Receipt, SideLog, dossier_text, read_text, receipt_text
 from record.entries import canonical
 from record.json_text import loads
 from tests.events import chain
@@ -34,7 +37,7 @@ class Draft:
 
     def copy(self) -> Draft:
         """Return a draft of its own."""
-        return Draft(loads(canonical(self.lines)))
+        return Draft(pickle.loads(pickle.dumps(self.lines)))
 
     @property
     def first(self) -> dict[str, Any]:
@@ -64,6 +67,16 @@ class Draft:
     def of(self, kind: str) -> list[dict[str, Any]]:
         """Return the lines of a kind."""
         return [line for line in self.lines if line["line"] == kind]
+
+    def refused(self, seat: str) -> Running:
+        """Return the running hash of the refused actions of a seat, of which none was dropped."""
+        items = [canonical(line) for line in self.of("refused") if line["seat"] == seat]
+        return reduce(Running.after, items, EMPTY)
+
+    def reads(self) -> Running:
+        """Return the running hash of the reads by staff, of which none was dropped."""
+        seen = [seen for line in self.of("reads") for seen in line["newest"]]
+        return reduce(Running.after, [read_text(Read(self.match, **each)).encode() for each in seen], EMPTY)
 
     def place(self, version: int) -> int:
         """Return the place of the line of an entry."""
@@ -121,10 +134,11 @@ class Owner:
         signed = Dossier(draft.match, first["versions"], first["viewer"], sha256(draft.bytes()).hexdigest())
         draft.lines.append({"line": "end", "lines": len(draft.lines), "note": (key or self.key).sign(dossier_text(signed))})
 
-    def receipt(self, draft: Draft, version: int) -> str:
-        """Return the receipt of a version."""
+    def receipt(self, draft: Draft, version: int, seat: str | None = None) -> str:
+        """Return the receipt of a version. `seat`: that of a seat, which names the side log of the draft."""
         entry = draft.entries[version - 1]
-        return self.key.sign(receipt_text(Receipt(draft.match, version, entry["digest"], entry["at"])))
+        sidelog = None if seat is None else SideLog(seat, draft.refused(seat), draft.reads())
+        return self.key.sign(receipt_text(Receipt(draft.match, version, entry["digest"], entry["at"], sidelog)))
 
 
 class TestLog:

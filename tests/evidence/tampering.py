@@ -8,7 +8,8 @@ every digest and signs everything anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import rfc8785
@@ -59,15 +60,20 @@ class Case:
         self.receipts: list[str] = []
         self.checkpoints: list[str] = []
         self.consistency: list[dict[str, Any]] = []
+        self.now: str | None = None  # what time the reader says it is
 
     @property
     def file(self) -> bytes:
         """The file that a verifier is given."""
         return self.draft.bytes() if self.raw is None else self.raw
 
-    def keep_receipt(self, version: int) -> None:
-        """Let the reader have the honest receipt of a version."""
-        self.receipts.append(self.owner.receipt(self.base.draft, version))
+    def keep_receipt(self, version: int, seat: str | None = None) -> None:
+        """Let the reader have the honest receipt of a version. `seat`: that of a seat, which names the side log."""
+        self.receipts.append(self.owner.receipt(self.base.draft, version, seat))
+
+    def drop(self, *kinds: str) -> None:
+        """Take all lines of some kinds out of the file."""
+        self.draft.lines = [line for line in self.draft.lines if line["line"] not in kinds]
 
     def sign(self) -> None:
         """Compute every digest anew and sign everything, as the owner can."""
@@ -81,12 +87,16 @@ class Case:
 
 
 class Tampering(NamedTuple):
-    """A kind of tampering: what it does, as a sentence, the code that must be found, and which verifiers find it."""
+    """A kind of tampering: what it does, as a sentence, the code that must be found, and which verifiers find it.
+
+    `needs`: what the reader must have kept; without it nothing is found. It is empty if the file alone is enough.
+    """
 
     name: str
     about: str
     code: str
     verifiers: tuple[str, ...]
+    needs: str
     change: Callable[[Case], int | None]
 
 
@@ -131,20 +141,27 @@ OTHER_CHECKS = {
 """By kind of tampering, the number of its check where it is another one."""
 
 
-def tampering(code: str, verifiers: tuple[str, ...] = BOTH) -> Callable[[Callable[[Case], int | None]], Callable[[Case], int | None]]:
+def tampering(
+    code: str, verifiers: tuple[str, ...] = BOTH, needs: str = ""
+) -> Callable[[Callable[[Case], int | None]], Callable[[Case], int | None]]:
     """Register a function as a kind of tampering."""
 
     def register(change: Callable[[Case], int | None]) -> Callable[[Case], int | None]:
         assert change.__doc__ is not None
-        KINDS.append(Tampering(change.__name__, change.__doc__.split("\n")[0], code, verifiers, change))
+        KINDS.append(Tampering(change.__name__, change.__doc__.split("\n")[0], code, verifiers, needs, change))
         return change
 
     return register
 
 
-def cases(base: Base) -> Iterator[tuple[Tampering, Case, int | None]]:
-    """Yield every kind of tampering that can be done to a dossier, with what the reader has, and the version of the finding."""
+def cases(base: Base, tried: Container[str] = ()) -> Iterator[tuple[Tampering, Case, int | None]]:
+    """Yield every kind of tampering that can be done to a dossier, with what the reader has, and the version of the finding.
+
+    `tried`: the names of kinds to leave out.
+    """
     for kind in KINDS:
+        if kind.name in tried:
+            continue
         if base.log_only and not kind.name.endswith(
             ("leaf", "leaves_but_one", "log", "log_earlier", "seal", "seal_closed", "seal_otherwise")
         ):
@@ -161,7 +178,7 @@ def table() -> str:
     for kind in KINDS:
         check = OTHER_CHECKS.get(kind.name, CHECKS.get(kind.code, "6"))
         found = ("yes" if verifier in kind.verifiers else "no" for verifier in BOTH)
-        rows.append(f"| {kind.about} | {check} | `{kind.code}` | {' | '.join(found)} |")
+        rows.append(f"| {kind.about} | {kind.needs or '–'} | {check} | `{kind.code}` | {' | '.join(found)} |")
     return "\n".join(rows)
 
 
@@ -182,7 +199,7 @@ def change_the_first_line(case: Case) -> int | None:
 @tampering("signature_broken")
 def change_a_count(case: Case) -> int | None:
     """The number of refused actions that are no longer kept is changed."""
-    case.draft.lines.insert(-1, {"line": "refusals_dropped", "count": 7})
+    case.draft.lines.insert(-1, {"line": "refusals_dropped", "seat": "red", "count": 7, "hash": "5a" * 32})
     case.owner.finish(case.draft)
     case.draft.lines[-2]["count"] = 0
     return None
@@ -415,9 +432,10 @@ def add_a_member(case: Case) -> int | None:
     return None
 
 
-@tampering("wrong_key")
+@tampering("wrong_key", needs="the key")
 def sign_by_another_key(case: Case) -> int | None:
-    """The file is signed by somebody else, and brings that key; the reader has noted the right one."""
+    """The file is signed by somebody else, brings that key, and has no leaf of the log; the reader has noted the right key."""
+    case.drop("leaf")
     case.draft.first["vkeys"] = [ANOTHER.verifier.vkey]
     case.draft.first["name"] = ANOTHER.verifier.name
     case.owner.sign(case.draft, ANOTHER)
@@ -445,7 +463,7 @@ def change_a_record(case: Case) -> int | None:
     return version
 
 
-@tampering("receipt_differs")
+@tampering("receipt_differs", needs="a receipt")
 def compare_a_record_with_a_receipt(case: Case) -> int | None:
     """The record is that of another match with the same id; the reader has kept a receipt."""
     if not case.base.record:
@@ -467,7 +485,7 @@ def _later(case: Case, version: int) -> None:
     case.draft.first["at"] += 1000
 
 
-@tampering("receipt_differs")
+@tampering("receipt_differs", needs="a receipt")
 def rewrite_the_tail_of_a_receipt(case: Case) -> int | None:
     """The tail is rewritten with good digests, salts and signatures; the reader has kept a receipt."""
     version = case.draft.last - 2
@@ -490,7 +508,7 @@ def rewrite_the_tail_of_a_leaf(case: Case) -> int | None:
     return int(version)
 
 
-@tampering("truncated")
+@tampering("truncated", needs="a receipt")
 def finish_a_cut_tail(case: Case) -> int | None:
     """The last entries are gone and the file is completed again; the reader has kept a receipt of one of them."""
     case.keep_receipt(case.draft.last)
@@ -558,7 +576,7 @@ def take_an_older_receipt(case: Case) -> int | None:
     return case.draft.last
 
 
-@tampering("receipt_differs")
+@tampering("receipt_differs", needs="a receipt")
 def replace_the_whole_match(case: Case) -> int | None:
     """The match was played once more, by the same players under another secret; the reader has kept a receipt."""
     case.draft = case.base.replayed.copy()
@@ -566,7 +584,7 @@ def replace_the_whole_match(case: Case) -> int | None:
     return 1
 
 
-@tampering("files_differ")
+@tampering("files_differ", needs="another file")
 def show_two_histories(case: Case) -> int | None:
     """Two readers are given two histories, each sound by itself, and compare their files."""
     case.beside.append(case.file)
@@ -891,7 +909,321 @@ def change_a_verdict(case: Case) -> int | None:
     return int(dispute["steps"][0]["version"])
 
 
+# ---------------------------------------------------------------- by the owner: the side log
+
+
+def _held(case: Case) -> tuple[str, int] | None:
+    """Let the reader have the receipt of a seat whose refused actions are in the file. Return the seat and the version, or None."""
+    refused = case.draft.of("refused")
+    if not refused:
+        return None
+    seat, version = refused[0]["seat"], case.draft.last - 1
+    case.keep_receipt(version, seat)
+    return seat, version
+
+
+@tampering("refusals_differ", needs="a receipt of the seat")
+def empty_the_refused_actions(case: Case) -> int | None:
+    """The file has no refused action, though there were some, and is signed again."""
+    held = _held(case)
+    if held is None:
+        return NOT_HERE
+    case.drop("refused")
+    case.owner.finish(case.draft)
+    return held[1]
+
+
+@tampering("refusals_differ", needs="a receipt of the seat")
+def drop_a_refused_action(case: Case) -> int | None:
+    """One refused action is left out, and the file is signed again."""
+    held = _held(case)
+    if held is None:
+        return NOT_HERE
+    case.draft.lines.remove(case.draft.of("refused")[0])
+    case.owner.finish(case.draft)
+    return held[1]
+
+
+@tampering("refusals_differ", needs="a receipt of the seat")
+def change_a_refused_action(case: Case) -> int | None:
+    """A refused action has another code, and the file is signed again."""
+    held = _held(case)
+    if held is None:
+        return NOT_HERE
+    case.draft.of("refused")[0]["code"] = "not_your_turn"
+    case.owner.finish(case.draft)
+    return held[1]
+
+
+@tampering("refusals_differ", needs="a receipt of the seat")
+def swap_two_refused_actions(case: Case) -> int | None:
+    """Two refused actions of a seat have changed places, and the file is signed again."""
+    held = _held(case)
+    if held is None:
+        return NOT_HERE
+    one, other = (line for line in case.draft.of("refused") if line["seat"] == held[0])
+    first = one.copy()
+    one.update(other)
+    other.update(first)
+    case.owner.finish(case.draft)
+    return held[1]
+
+
+@tampering("refusals_differ", needs="a receipt of the seat")
+def make_up_what_was_dropped(case: Case) -> int | None:
+    """The file says falsely that other refused actions of the seat came first and are no longer kept, and is signed again."""
+    held = _held(case)
+    if held is None:
+        return NOT_HERE
+    case.drop("refused")
+    case.draft.lines.insert(-1, {"line": "refusals_dropped", "seat": held[0], "count": 2, "hash": "5a" * 32})
+    case.owner.finish(case.draft)
+    return held[1]
+
+
+@tampering("refusals_differ")
+def count_what_was_dropped_twice(case: Case) -> int | None:
+    """The file says twice how many refused actions of a seat are no longer kept, and is signed again."""
+    case.draft.lines[-1:-1] = [{"line": "refusals_dropped", "seat": "red", "count": 2, "hash": "5a" * 32}] * 2
+    case.owner.finish(case.draft)
+    return None
+
+
+def _has_reads(case: Case) -> bool:
+    """Return True if there are reads in the file. Let the reader have the receipt of a seat."""
+    if not case.draft.of("reads"):
+        return False
+    case.keep_receipt(case.draft.last - 1, case.draft.of("seat")[0]["seat"])
+    return True
+
+
+@tampering("reads_differ", needs="a receipt of the seat")
+def empty_the_reads(case: Case) -> int | None:
+    """The file has no read of staff, though there were some, and is signed again."""
+    if not _has_reads(case):
+        return NOT_HERE
+    case.drop("read", "reads")
+    case.owner.finish(case.draft)
+    return case.draft.last - 1
+
+
+@tampering("reads_differ", needs="a receipt of the seat")
+def give_the_reads_of_one_to_another(case: Case) -> int | None:
+    """All reads are said to be those of one reader, with good numbers and signatures, and the file is signed again."""
+    if not _has_reads(case):
+        return NOT_HERE
+    (reads,) = case.draft.of("reads")
+    for seen in reads["newest"]:
+        seen.update({"reader": "admin", "what": "audit"})
+    case.drop("read")
+    newest = Read(case.draft.match, **reads["newest"][-1])
+    case.draft.lines.insert(-1, {"line": "read", "note": case.owner.key.sign(read_text(newest)), "count": len(reads["newest"])})
+    case.owner.finish(case.draft)
+    return case.draft.last - 1
+
+
+@tampering("reads_differ")
+def drop_a_reader(case: Case) -> int | None:
+    """The reads of one reader are left out, but for their order, and the file is signed again."""
+    if not case.draft.of("reads"):
+        return NOT_HERE
+    case.draft.lines.remove(case.draft.of("read")[0])
+    case.owner.finish(case.draft)
+    return None
+
+
+@tampering("reads_differ")
+def count_fewer_reads(case: Case) -> int | None:
+    """The file says that a reader looked less often, and another one more often, and is signed again."""
+    reads = case.draft.of("read")
+    many = next((line for line in reads if line["count"] > 1), None)
+    if many is None:
+        return NOT_HERE
+    many["count"] -= 1
+    next(line for line in reads if line is not many)["count"] += 1
+    case.owner.finish(case.draft)
+    text = many["note"].partition("\n\n")[0]
+    return int(text.split("\n")[2])
+
+
+@tampering("reads_differ")
+def list_the_reads_twice(case: Case) -> int | None:
+    """The file has two lists of reads, and is signed again."""
+    if not case.draft.of("reads"):
+        return NOT_HERE
+    case.draft.lines.insert(-1, case.draft.of("reads")[0])
+    case.owner.finish(case.draft)
+    return None
+
+
+# ---------------------------------------------------------------- by the owner: names, words and times
+
+
+@tampering("seat_differs")
+def swap_the_names(case: Case) -> int | None:
+    """Two players have changed seats in the lines about seats, and the file is signed again."""
+    one, other = case.draft.of("seat")[:2]
+    one["player"], other["player"] = other["player"], one["player"]
+    case.owner.finish(case.draft)
+    return int(one["taken"])
+
+
+@tampering("events_differ", (PYTHON,))
+def swap_the_players(case: Case) -> int | None:
+    """Two players have changed places in all entries and lines, with good digests, salts and signatures."""
+    if not case.draft.whole or not case.base.over:
+        return NOT_HERE
+    one, other = (line["player"] for line in case.draft.of("seat")[:2])
+    names = {one: other, other: one}
+
+    def swapped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {names.get(name, name): swapped(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [swapped(member) for member in value]
+        return names.get(value, value) if isinstance(value, str) else value
+
+    for line in case.draft.lines:
+        if "entry" in line:
+            line["entry"] = {**line["entry"], "events": swapped(line["entry"]["events"])}
+        elif line["line"] == "seat":
+            line["player"] = names.get(line["player"], line["player"])
+    case.drop("leaf")
+    case.sign()
+    return 1
+
+
+def _ruling(case: Case) -> dict[str, Any] | None:
+    """Return the entry of a ruling in a whole file."""
+    entries = case.draft.entries if case.draft.whole else []
+    return next((entry for entry in entries if entry["action"]["type"] == "rule_dispute"), None)
+
+
+def _reworded(entry: dict[str, Any]) -> None:
+    entry["action"]["text"] = "The seat is right."
+    for event in entry["events"]:
+        if event["type"] == "dispute_ruled":
+            event["text"] = "The seat is right."
+
+
+@tampering("digest_broken")
+def change_the_words_of_a_ruling(case: Case) -> int | None:
+    """A ruling has other words."""
+    entry = _ruling(case)
+    if entry is None:
+        return NOT_HERE
+    _reworded(entry)
+    return version_of(entry)
+
+
+@tampering("receipt_differs", needs="a receipt")
+def retell_a_ruling(case: Case) -> int | None:
+    """A ruling has other words, with good digests, salts and signatures, and the file leaves the leaves of the log out."""
+    entry = _ruling(case)
+    if entry is None:
+        return NOT_HERE
+    _reworded(entry)
+    case.drop("leaf")
+    case.sign()
+    case.keep_receipt(version_of(entry))
+    return version_of(entry)
+
+
+@tampering("time_backwards", needs="the time")
+def write_it_later_than_it_is(case: Case) -> int | None:
+    """The file says that it was written a year later, and is signed again."""
+    case.now = f"{datetime.fromtimestamp(case.draft.first['at'] // 1000 + 1, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    case.draft.first["at"] += 365 * 86_400_000
+    case.drop("leaf")
+    case.owner.finish(case.draft)
+    return None
+
+
+@tampering("receipt_differs")
+def take_the_receipt_of_another_match(case: Case) -> int | None:
+    """The receipt in the file is one of another match, and the file is signed again."""
+    case.draft.of("receipt")[0]["note"] = case.owner.receipt(case.base.stranger, case.base.stranger.last)
+    case.owner.finish(case.draft)
+    return case.draft.last
+
+
+@tampering("request_twice")
+def carry_a_request_out_twice(case: Case) -> int | None:
+    """Two entries say that they were made for one request, with good digests, salts and signatures."""
+    seats = [line["seat"] for line in case.draft.of("seat")]
+    entries = [entry for entry in case.draft.entries if case.draft.whole and entry["actor"] == seats[0] and "request" not in entry]
+    if len(entries) < 2 or entries[0]["version"] + 1 == entries[-1]["version"]:
+        return NOT_HERE
+    for entry in (entries[0], entries[-1]):
+        entry["request"] = {"id": "again", "fingerprint": "0f" * 16}
+    case.drop("leaf")
+    case.sign()
+    return version_of(entries[-1])
+
+
+@tampering("action_differs", (PYTHON,))
+def write_an_action_otherwise(case: Case) -> int | None:
+    """An action has a count of 0 more, which the rules drop, with good digests, salts and signatures."""
+    entry = case.middle(lambda entry: entry["action"]["type"] == "move")
+    if entry is None or not case.draft.whole:
+        return NOT_HERE
+    entry["action"]["to"]["zz"] = 0
+    case.sign()
+    return version_of(entry)
+
+
 # ---------------------------------------------------------------- by the owner: the log
+
+
+@tampering("leaf_missing", needs="a checkpoint")
+def leave_all_leaves_out(case: Case) -> int | None:
+    """The file has no leaf of the log, and was written a day later."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    case.drop("leaf")
+    case.draft.first["at"] += 86_400_000
+    case.owner.finish(case.draft)
+    case.checkpoints.append(case.base.log.checkpoint())
+    return 1
+
+
+@tampering("truncated")
+def show_a_leaf_of_what_is_left_out(case: Case) -> int | None:
+    """The log has a leaf of a version that the file does not have, though the file is completed and signed again."""
+    leaves = case.draft.of("leaf")
+    if not leaves or case.base.over:
+        return NOT_HERE
+    leaf = {**inside(leaves[-1]), "version": case.draft.last + 1, "kind": "hour"}
+    leaf.pop("hour", None)
+    log = TestLog(case.owner.key, [*case.base.log.leaves, canonical(leaf)])
+    case.draft.lines.insert(-1, {"line": "leaf", "index": len(log.leaves) - 1, "leaf": leaf, "proof": log.proof(len(log.leaves) - 1)})
+    case.owner.finish(case.draft)
+    return case.draft.last + 1
+
+
+@tampering("signature_broken")
+def change_a_checkpoint(case: Case) -> int | None:
+    """The checkpoint under a leaf has another size, and the file is signed again."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    line = case.draft.of("leaf")[0]
+    size = len(case.base.log.leaves)
+    line["proof"] = line["proof"].replace(f"\n{size}\n", f"\n{size + 1}\n")
+    case.owner.finish(case.draft)
+    return int(inside(line)["version"])
+
+
+@tampering("leaf_differs")
+def begin_twice(case: Case) -> int | None:
+    """The file has a leaf of another beginning of the match, which the log has, too."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    first = case.draft.of("leaf")[0]
+    leaf = {**first["leaf"], "digest": "5a" * 32, "commitment": "5b" * 32}
+    log = TestLog(case.owner.key, [*case.base.log.leaves, canonical(leaf)])
+    case.draft.lines.insert(-1, {"line": "leaf", "index": len(log.leaves) - 1, "leaf": leaf, "proof": log.proof(len(log.leaves) - 1)})
+    case.owner.finish(case.draft)
+    return 1
 
 
 @tampering("leaf_missing")
@@ -1004,7 +1336,7 @@ def _forked(case: Case) -> TestLog:
     return log
 
 
-@tampering("checkpoint_forked")
+@tampering("checkpoint_forked", needs="a checkpoint")
 def fork_the_log(case: Case) -> int | None:
     """The file shows another log than the reader has seen, of the same size."""
     if not case.draft.of("leaf"):
@@ -1014,7 +1346,7 @@ def fork_the_log(case: Case) -> int | None:
     return None
 
 
-@tampering("checkpoint_forked")
+@tampering("checkpoint_forked", needs="a checkpoint")
 def fork_the_log_earlier(case: Case) -> int | None:
     """The file shows a log that does not continue the one that the reader has seen, and the server gives a proof of its own log."""
     if not case.draft.of("leaf"):

@@ -36,7 +36,6 @@ ODD: list[Any] = [
     [None],
     "\ud800",
 ]
-ODD: list[Any] = [None, True, -1, 0, 2**53 - 1, 2**60, 1.5, "", "x", "0" * 64, [], {}, [[]], {"type": "match_created"}, [None], "\ud800"]
 KEY = SigningKey("warledger-000000000000", bytes(32))
 
 
@@ -53,25 +52,44 @@ def verdict(file: bytes) -> Verdict:
     return found
 
 
+def changed(file: bytes, will: random.Random) -> bytes:
+    """Return a file in which some bytes are others, more or fewer."""
+    spoiled = bytearray(file)
+    for _ in range(will.choice([1, 1, 1, 5])):
+        at = will.randrange(len(spoiled))
+        way = will.randrange(3)
+        if way == 0:
+            spoiled[at] = (spoiled[at] + will.randrange(1, 256)) % 256
+        elif way == 1:
+            del spoiled[at : at + will.choice([1, 1, 100])]
+        else:
+            spoiled[at:at] = will.choice([b"\n", b'"', b"{", b"0", b"\x00", b"\xff", bytes(spoiled[:200])])
+    return bytes(spoiled)
+
+
+def reshaped(file: bytes, will: random.Random) -> bytes:
+    """Return a dossier in which some values are of other shapes, signed by its owner if it can be signed."""
+    draft = Draft.read(file)
+    for _ in range(will.choice([1, 1, 4])):
+        spoil(will.choice(draft.lines), will)
+    try:
+        draft.first["vkeys"] = [KEY.verifier.vkey]
+        Owner(KEY, "00" * 32).finish(draft)
+        return draft.bytes()
+    except (NotCanonical, KeyError, TypeError, ValueError):  # it cannot be signed
+        return b"".join(json.dumps(line).encode() + b"\n" for line in draft.lines)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_no_changed_byte_of_a_signed_file_holds(vectors: Path, seed: int) -> None:
     will = random.Random(seed)
     for file in honest(vectors):
-        spoiled = bytearray(file)
-        for _ in range(will.choice([1, 1, 1, 5])):
-            at = will.randrange(len(spoiled))
-            way = will.randrange(3)
-            if way == 0:
-                spoiled[at] = (spoiled[at] + will.randrange(1, 256)) % 256
-            elif way == 1:
-                del spoiled[at : at + will.choice([1, 1, 100])]
-            else:
-                spoiled[at:at] = will.choice([b"\n", b'"', b"{", b"0", b"\x00", b"\xff", bytes(spoiled[:200])])
+        spoiled = changed(file, will)
         try:
-            found = verdict(bytes(spoiled))
+            found = verdict(spoiled)
         except NotAFile:
             continue
-        assert bytes(spoiled) == file or found.findings or found.kind == "record"
+        assert spoiled == file or found.findings or found.kind == "record"
 
 
 @pytest.mark.parametrize("seed", range(35))
@@ -79,17 +97,8 @@ def test_every_value_may_be_of_any_shape(vectors: Path, seed: int) -> None:
     """The owner writes and signs a file in which some values are of other shapes. There is a verdict on it, whatever it is."""
     will = random.Random(seed)
     for file in honest(vectors):
-        draft = Draft.read(file)
-        for _ in range(will.choice([1, 1, 4])):
-            spoil(will.choice(draft.lines), will)
         try:
-            draft.first["vkeys"] = [KEY.verifier.vkey]
-            Owner(KEY, "00" * 32).finish(draft)
-            spoiled = draft.bytes()
-        except (NotCanonical, KeyError, TypeError, ValueError):  # it cannot be signed
-            spoiled = b"".join(json.dumps(line).encode() + b"\n" for line in draft.lines)
-        try:
-            verdict(spoiled)
+            verdict(reshaped(file, will))
         except NotAFile:
             continue
 

@@ -18,11 +18,14 @@ def verified(vectors: Path, case: dict[str, Any], capsys: pytest.CaptureFixture[
     arguments += [f"--key={key}" for key in case["keys"]]
     for option, name in (("receipt", "receipts"), ("checkpoint", "checkpoints"), ("consistency", "consistency")):
         arguments += [f"--{option}={vectors / file}" for file in case[name]]
+    if case["now"] is not None:
+        arguments.append(f"--now={case['now']}")
     code = verify.main([*arguments, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_every_case_is_as_its_index_says(vectors: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def wrong_under_python(vectors: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return each case that is not as its index says, with what was due and what was found."""
     wrong = []
     for case in json.loads((vectors / "index.json").read_text()):
         code, verdicts = verified(vectors, case, capsys)
@@ -36,11 +39,16 @@ def test_every_case_is_as_its_index_says(vectors: Path, capsys: pytest.CaptureFi
             earlier = [version for version, _ in found if version is not None and version < (expected["version"] or 0)]
             if code != 1 or due not in found or earlier:
                 wrong.append((case["name"], due, found[:5]))
-    assert not wrong, "\n".join(map(str, wrong))
+    return list(map(str, wrong))
+
+
+def test_every_case_is_as_its_index_says(vectors: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert wrong_under_python(vectors, capsys) == []
 
 
 def test_there_are_enough_kinds_of_tampering_and_each_is_tried(vectors: Path) -> None:
     index = json.loads((vectors / "index.json").read_text())
     tried = {case["name"].split("-")[-1] for case in index}
-    assert {kind.name for kind in KINDS} | {"honest", "honest_record"} == tried
-    assert sum(NODE in kind.verifiers for kind in KINDS) >= 25
+    unseen = {f"{kind.name}_unseen" for kind in KINDS if kind.needs}
+    assert {kind.name for kind in KINDS} | {"honest", "honest_record"} | unseen == tried
+    assert sum(NODE in kind.verifiers for kind in KINDS) >= 60

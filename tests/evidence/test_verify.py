@@ -53,7 +53,7 @@ def offline(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[s
     return subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, cwd=folder)
 
 
-@pytest.mark.parametrize(("name", "code"), [("war-all-over-honest", 0), ("war_of_civilizations-all-over-roll_another_face", 1)])
+@pytest.mark.parametrize(("name", "code"), [("war-all-over-honest", 0), ("war-all-over-roll_another_face", 1)])
 def test_files_are_verified_without_a_store_and_a_network(vectors: Path, tmp_path: Path, name: str, code: int) -> None:
     arguments = [str(vectors / file) for file in case(vectors, name)["files"]]
     ran = offline([*arguments, "--json"], tmp_path)
@@ -130,7 +130,7 @@ def test_findings_are_named_by_version_in_order(vectors: Path, capsys: pytest.Ca
 
 
 def test_a_receipt_may_be_the_answer_of_the_service(vectors: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tampered = case(vectors, "war-all-over-replace_the_whole_match")
+    tampered = case(vectors, "war-all-running-replace_the_whole_match")
     note = (vectors / tampered["receipts"][0]).read_text()
     (tmp_path / "answer.json").write_text(json.dumps({"match": "m", "version": 1, "receipt": note}))
     assert verify.main([str(vectors / tampered["files"][0]), "--receipt", str(tmp_path / "answer.json")]) == 1

@@ -18,11 +18,12 @@ from events.dossier_writing import write
 from events.platform import Platform, Settings, open_platform
 from games import GAMES
 from games.kernel import SPECTATOR, any_action
+from record.positions import Position
 from tests.conftest import Servers, servers_in, take_seat
 from tests.evidence.drafts import WHOLE, Draft, Owner, TestLog, with_leaves
 from tests.evidence.tampering import BOTH, Base, Case, cases
 
-ANN, BOB = "p" + "a" * 16, "p" + "b" * 16
+ANN, BOB, REFEREE = "p" + "a" * 16, "p" + "b" * 16, "p" + "r" * 16
 
 
 class Kind(NamedTuple):
@@ -73,16 +74,36 @@ def played(platform: Platform, kind: Kind, request: str, more: int = 0) -> Playe
     will = random.Random(seed)
     while position.version < kind.versions:
         if position.version == kind.disputed:
-            for action in ({"type": "dispute", "version": 5, "text": "The cards are marked."}, {"type": "withdraw_dispute", "dispute": 1}):
-                position = play.act_at_table(platform, match, first, action, player=ANN).position
+            position = dispute(platform, match, first, second)
         actor = position.to_act[0]
         position = play.play(platform, match, actor, [any_action(game, position.document, actor, will.randrange)]).position
+    if not kind.settings:
+        fill_side_log(platform, match, first, position.version)
     everybody = () if position.begun else (SPECTATOR,)
     running = dossiers(platform, match, (WHOLE, first, *everybody))
     play.act_at_table(platform, match, second, {"type": "resign"}, player=BOB)
     over = dossiers(platform, match, (WHOLE, first))
     record = b"".join(line + b"\n" for line in (record_header(platform, match), *platform.store.log.read_all(match)))
     return Played(match, secret.hex(), running, over, record)
+
+
+def dispute(platform: Platform, match: str, first: str, second: str) -> Position:
+    """Let a seat dispute, a referee rule, and both seats accept the ruling. Return the position after it."""
+    ruling = {"type": "rule_dispute", "dispute": 1, "verdict": "rejected", "remedy": "none", "text": "They are not."}
+    accepted = {"type": "accept_ruling", "dispute": 1}
+    play.act_at_table(platform, match, first, {"type": "dispute", "version": 5, "text": "The cards are marked."}, player=ANN)
+    play.act_at_table(platform, match, REFEREE, ruling, role="referee")
+    play.act_at_table(platform, match, first, accepted, player=ANN)
+    return play.act_at_table(platform, match, second, accepted, player=BOB).position
+
+
+def fill_side_log(platform: Platform, match: str, seat: str, version: int) -> None:
+    """Let actions of a seat be refused, and staff see what others do not, at a version."""
+    for number in range(2):
+        platform.sidelog.note_refusal(match, seat, ANN, version, platform.clock.now(), {"type": "fly", "by": number}, "bad_action", None)
+    platform.sidelog.flush()
+    for reader, what, seen in ((REFEREE, f"view:{seat}", version), (REFEREE, f"view:{seat}", version - 1), ("admin", "audit", version)):
+        platform.sidelog.note_read(match, seen, reader, what)
 
 
 def dossiers(platform: Platform, match: str, viewers: tuple[str, ...]) -> dict[str, bytes]:
@@ -128,16 +149,24 @@ def forget(servers: Servers, platform: Platform, match: str) -> None:
     for key in list(servers.keeper.scan_iter(f"*:{match}")):
         servers.keeper.delete(key)
     platform.cache.drop(match)
+    platform.sidelog._known.clear()
 
 
-def vectors(servers: Servers, platform: Platform) -> Iterator[tuple[dict[str, Any], dict[str, bytes]]]:
-    """Yield every case: what index.json says of it, and its files by name."""
+def vectors(servers: Servers, platform: Platform, every: bool) -> Iterator[tuple[dict[str, Any], dict[str, bytes]]]:
+    """Yield the cases: what index.json says of each, and its files by name.
+
+    `every`: each kind of tampering with each dossier. Otherwise it is tried with one whole and one redacted dossier, if there are any.
+    """
+    tried: dict[bool, set[str]] = {True: set(), False: set()}  # by whether the dossier is whole
     for base in bases(servers, platform):
         yield _described(f"{base.name}-honest", "An honest dossier.", _honest(base), BOTH, None)
         if base.record:
             yield _described(f"{base.name}-honest_record", "The record of a match.", _record(base), BOTH, None)
-        for kind, case, version in cases(base):
+        for kind, case, version in cases(base, () if every else tried[base.draft.whole].copy()):
+            tried[base.draft.whole].add(kind.name)
             yield _described(f"{base.name}-{kind.name}", kind.about, case, kind.verifiers, {"code": kind.code, "version": version})
+            if kind.needs:
+                yield _described(f"{base.name}-{kind.name}_unseen", kind.about, _without(case), BOTH, None)
 
 
 def _honest(base: Base) -> Case:
@@ -150,6 +179,12 @@ def _honest(base: Base) -> Case:
     case.consistency.append(base.log.consistency(size - 2, size))
     if not base.draft.whole:
         case.beside.append(base.whole.bytes())
+    return case
+
+
+def _without(case: Case) -> Case:
+    """Return a case whose reader has kept nothing."""
+    case.keys, case.receipts, case.checkpoints, case.consistency, case.beside, case.now = [], [], [], [], [], None
     return case
 
 
@@ -177,17 +212,18 @@ def _described(
         "receipts": list(receipts),
         "checkpoints": list(heads),
         "consistency": list(proofs),
+        "now": case.now,
         "verifiers": list(verifiers),
         "expected": expected,
     }
     return described, {**files, **receipts, **heads, **proofs}
 
 
-def write_all(servers: Servers, platform: Platform, folder: Path) -> list[dict[str, Any]]:
-    """Write every case into a folder, and return what index.json says."""
+def write_all(servers: Servers, platform: Platform, folder: Path, every: bool = True) -> list[dict[str, Any]]:
+    """Write the cases into a folder, and return what index.json says. `every`: as for `vectors`."""
     folder.mkdir(parents=True, exist_ok=True)
     index = []
-    for described, files in vectors(servers, platform):
+    for described, files in vectors(servers, platform, every):
         index.append(described)
         for name, content in files.items():
             (folder / name).write_bytes(content)

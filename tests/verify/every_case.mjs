@@ -21,10 +21,10 @@ function wrong({ expected, verifiers }, { ok, findings }) {
 
 const index = JSON.parse(text("index.json"));
 for (const described of index) {
-  const { name, files, keys, receipts, checkpoints, consistency } = described;
+  const { name, files, keys, receipts, checkpoints, consistency, now } = described;
   const result = await verify(
     files.map((file) => new Uint8Array(readFileSync(`${folder}/${file}`))),
-    { keys, receipts: texts(receipts), checkpoints: texts(checkpoints), consistency: texts(consistency).map(JSON.parse) },
+    { keys, receipts: texts(receipts), checkpoints: texts(checkpoints), consistency: texts(consistency).map(JSON.parse), now: now && Date.parse(now) },
   );
   const sentence = wrong(described, result);
   if (sentence === null) continue;

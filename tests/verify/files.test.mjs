@@ -450,6 +450,13 @@ test("a tail that was cut is found by a receipt of a later version, if it is old
   assert.ok(ok && unchecked.some((sentence) => sentence.startsWith("A receipt of version 7")));
 });
 
+test("players may use one id for a request each, and the one with which a match was created once more", async () => {
+  const request = (place, id) => [place, { id, fingerprint: "0f" }];
+  const given = new Map([request(0, "a1"), request(4, "a1"), request(5, "b1")]);
+  const entries = ENTRIES.map(({ digest, version, ...entry }, place) => (given.has(place) ? { ...entry, request: given.get(place) } : entry));
+  assert.deepEqual(found(await verify(file(lines(chained(entries))), KEYS)), []);
+});
+
 test("receipts of a seat name the side log", async () => {
   const made = lines(ENTRIES),
     zero = "0".repeat(64);
