@@ -706,16 +706,7 @@ const LINES = {
   rules: { game: isText, revision: isVersion, rules: isRules },
   seat: { seat: isText, player: orNull(isText), ai: orNull(isText), taken: isVersion, at: isWhole, contribution: orNull(isText) },
   dispute: { number: isVersion, seat: isText, version: isVersion, steps: listOf(isStep), verdict: one("rejected", "upheld", null) },
-  refused: {
-    seat: isText,
-    player: orNull(isText),
-    version: isWhole,
-    at: isWhole,
-    action: maybe(() => true),
-    sha256: maybe(isHash),
-    code: isText,
-    rule: orNull(isText),
-  },
+  refused: { seat: isText, player: isText, version: isWhole, at: isWhole, action: isObject, code: isText, rule: orNull(isText) },
   refusals_dropped: { seat: isText, count: isWhole, hash: isHash },
   read: { note: isText, count: isWhole },
   reads: { count: isWhole, hash: isHash, newest: listOf(isSeen) },
@@ -724,7 +715,10 @@ const LINES = {
   signing_key: { key: isBase64(32), leaves: listOf(isLeafOfKey), player: isText },
   end: { lines: isWhole, note: isText },
 };
+const { action: _, ...LARGE } = { ...LINES.refused, sha256: isHash };
+const isLarge = shape({ line: one("refused"), ...LARGE }); // a refused action of which only the hash is kept
 const isLine = Object.fromEntries(Object.entries(LINES).map(([line, members]) => [line, shape({ line: one(line), ...members })]));
+const isKind = (kind, value) => isLine[kind](value) || (kind === "refused" && isLarge(value));
 
 const ENTRY = new Outline(
   "action",
@@ -1093,7 +1087,7 @@ class Reader {
     const kind = isObject(value) && isText(value.line) ? value.line : null;
     if (kind !== "end") this.whole.update(line).update(LINE_FEED);
     if (kind === "entry" || kind === "shown") this.entryLine(line, value, kind);
-    else if (!kind || !Object.hasOwn(isLine, kind) || !isLine[kind](value) || skipValue(line, 0, 0) !== line.length)
+    else if (!kind || !Object.hasOwn(isLine, kind) || !isKind(kind, value) || skipValue(line, 0, 0) !== line.length)
       file.report.found(null, "line_unknown", `Line ${file.lines} is not a line of a dossier.`);
     else if (kind === "dossier") this.headLine(value);
     else if (kind === "seat") this.seats.line(value);

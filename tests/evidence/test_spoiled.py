@@ -73,7 +73,7 @@ def reshaped(file: bytes, will: random.Random) -> bytes:
     for _ in range(will.choice([1, 1, 4])):
         spoil(will.choice(draft.lines), will)
     try:
-        draft.first["vkeys"] = [KEY.verifier.vkey]
+        draft.first["vkeys"] = [KEY.verifier.vkey, *draft.first["vkeys"]]
         Owner(KEY, "00" * 32).finish(draft)
         return draft.bytes()
     except (NotCanonical, KeyError, TypeError, ValueError):  # it cannot be signed
