@@ -16,10 +16,14 @@ import rfc8785
 
 from evidence.notes import SigningKey
 from evidence.statements import Read, read_text
+from games.kernel import Action
 from record.entries import canonical
+from record.thoughts import Decision
 from table.rules import is_table_action
 from tests.events import chain
 from tests.evidence.drafts import Draft, Owner, TestLog, inside
+from tests.record.thinking.serving import Cheat, Served
+from tests.record.thinking.test_again import another_action, more_spent, the_truth_as_its_view
 
 PYTHON, NODE = "python", "node"
 BOTH = (PYTHON, NODE)
@@ -61,6 +65,7 @@ class Case:
         self.checkpoints: list[str] = []
         self.consistency: list[dict[str, Any]] = []
         self.now: str | None = None  # what time the reader says it is
+        self.decisions = False  # whether the reader runs the decisions of artificial players again
 
     @property
     def file(self) -> bytes:
@@ -122,6 +127,12 @@ CHECKS = {
     "events_differ": "7",
     "not_legal": "8",
     "level_differs": "8",
+    "action_differs": "8",
+    "decision_missing": "8",
+    "decision_differs": "8",
+    "saw_differs": "8",
+    "budget_differs": "8",
+    "request_twice": "3g",
     "files_differ": "9",
     "shown_differs": "9",
 }
@@ -135,6 +146,7 @@ OTHER_CHECKS = {
     "stack_the_deck": "8",
     "leave_an_event_out": "8",
     "play_on_after_the_end": "3e",
+    "swap_the_players": "8",
     "name_another_game": "3c",
     "cut_the_tail_below_the_end_of_the_log": "6",
 }
@@ -1170,6 +1182,54 @@ def write_an_action_otherwise(case: Case) -> int | None:
     entry["action"]["to"]["zz"] = 0
     case.sign()
     return version_of(entry)
+
+
+# ---------------------------------------------------------------- by the owner: artificial players
+
+
+def _served(case: Case, cheat: Cheat) -> int:
+    """Let the file be the record of a match in which the server cheats for an artificial player. Return the first version, or NOT_HERE."""
+    if not case.base.record:
+        return NOT_HERE
+    served = Served("war", {"red": "greedy", "blue": "me"}, cheat.__name__)
+    served.go_on(4)
+    versions: list[int] = []
+    while not versions:
+        versions = served.go_on(1, cheat)
+    served.go_on(2)
+    served.act_at_table("blue", {"type": "resign"}, served.now.at + 1)
+    header = canonical({"blind": chain.blind_key(served.secret.hex()).hex(), "match": served.match})
+    case.raw = b"".join(line + b"\n" for line in (header, *served.raws))
+    case.decisions = True
+    return versions[0]
+
+
+def _nothing_kept(served: Served, seat: str) -> tuple[Action, Decision | None]:
+    return served.honest(seat)[0], None
+
+
+@tampering("decision_missing", (PYTHON,), needs="`--decisions`")
+def strip_a_decision(case: Case) -> int | None:
+    """The record keeps nothing of a decision of an artificial player."""
+    return _served(case, _nothing_kept)
+
+
+@tampering("decision_differs", (PYTHON,), needs="`--decisions`")
+def decide_otherwise(case: Case) -> int | None:
+    """An artificial player did something else than its level decides."""
+    return _served(case, another_action)
+
+
+@tampering("saw_differs", (PYTHON,), needs="`--decisions`")
+def show_the_level_the_truth(case: Case) -> int | None:
+    """An artificial player was shown what its seat does not see."""
+    return _served(case, the_truth_as_its_view)
+
+
+@tampering("budget_differs", (PYTHON,), needs="`--decisions`")
+def say_that_more_was_spent(case: Case) -> int | None:
+    """The record says that an artificial player searched longer than it did."""
+    return _served(case, more_spent)
 
 
 # ---------------------------------------------------------------- by the owner: the log

@@ -20,6 +20,8 @@ def verified(vectors: Path, case: dict[str, Any], capsys: pytest.CaptureFixture[
         arguments += [f"--{option}={vectors / file}" for file in case[name]]
     if case["now"] is not None:
         arguments.append(f"--now={case['now']}")
+    if case["decisions"]:
+        arguments += ["--decisions", "--cores=1"]
     code = verify.main([*arguments, "--json"])
     return code, json.loads(capsys.readouterr().out)
 

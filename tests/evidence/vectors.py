@@ -184,7 +184,7 @@ def _honest(base: Base) -> Case:
 
 def _without(case: Case) -> Case:
     """Return a case whose reader has kept nothing."""
-    case.keys, case.receipts, case.checkpoints, case.consistency, case.beside, case.now = [], [], [], [], [], None
+    case.keys, case.receipts, case.checkpoints, case.consistency, case.beside, case.now, case.decisions = [], [], [], [], [], None, False
     return case
 
 
@@ -213,6 +213,7 @@ def _described(
         "checkpoints": list(heads),
         "consistency": list(proofs),
         "now": case.now,
+        "decisions": case.decisions,
         "verifiers": list(verifiers),
         "expected": expected,
     }
