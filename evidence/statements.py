@@ -18,6 +18,7 @@ SIGNING_KEY = "warledger.org/signing-key/v1"
 KINDS = (RECEIPT, DOSSIER, READ)
 
 _WORD = "[!-~]{1,100}"
+_WHAT = "dossier|record|audit|view:[!-~]{1,95}"
 _NUMBER = "0|[1-9][0-9]{0,15}"
 _HASH = "[0-9a-f]{64}"
 _PLACE = "[1-9][0-9]{0,3}/[1-9][0-9]{0,3}"
@@ -207,7 +208,7 @@ _PATTERNS = {
     for kind, lines in (
         (RECEIPT, f"{_lines(_WORD, _NUMBER, _HASH, _NUMBER)}({_MORE})?"),
         (DOSSIER, _lines(_WORD, _NUMBER, _WORD, _HASH)),
-        (READ, _lines(_WORD, _NUMBER, _WORD, _WORD, _NUMBER)),
+        (READ, _lines(_WORD, _NUMBER, _WORD, _WHAT, _NUMBER)),
         (SIGNING_KEY, _lines(_WORD, _WORD)),
         (MOVE, _lines(_WORD, _WORD, _NUMBER, _HASH, _PLACE, "[^\n]+")),
     )
