@@ -1176,7 +1176,7 @@ class Reader {
       file.report.found(version, "wrong_match", `Version ${version} is of the match ${entry.match}, not ${file.match}.`);
     this.times.compare(entry);
     this.rules.entry(entry, shown);
-    this.requests.entry(entry);
+    this.requests.entry(entry, this.signers.players);
     this.moves.entry(bytes, entry, shown);
     // What is not in the chain says nothing of the time: else one false moment would make all entries after it too early.
     if (this.chain.add(bytes, entry, shown)) this.times.add(entry);
@@ -1431,26 +1431,19 @@ class Rules {
 class Requests {
   constructor(file) {
     this.report = file.report;
-    this.players = new Map(); // by seat
     this.asked = new Map(); // by player and id: the last version
   }
 
-  entry({ version, actor, events, request }) {
+  /** Take an entry. `players`: who had the seats before it. */
+  entry({ version, actor, request }, players) {
     if (request?.id !== undefined && version > 1) {
-      const name = `${this.players.get(actor) ?? actor}/${request.id}`;
+      const name = `${players.get(actor) ?? actor}/${request.id}`;
       if ((this.asked.get(name) ?? version - 1) !== version - 1)
         this.report.found(version, "request_twice", `Version ${version} carries out a request a second time.`);
       this.asked.set(name, version);
     } else if (request && request.id === undefined) {
       const sentence = "Whether artificial players decide so on what they saw: ./run verify --decisions runs their decisions again.";
       this.report.unchecked.add(sentence);
-    }
-    for (const event of events) {
-      const { type, seat, player } = event;
-      if (isCreation(event) && version === 1)
-        for (const [name, occupant] of Object.entries(event.roster)) if (isText(occupant?.player)) this.players.set(name, occupant.player);
-      if (type === "seat_taken" || type === "seat_handed_over") this.players.set(seat, player);
-      if (type === "seat_left") this.players.delete(seat);
     }
   }
 }
