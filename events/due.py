@@ -54,6 +54,7 @@ The last two are studies (events/store/queue/studies.py). They are not in the du
 """
 
 REPORT_MS = 3  # of the lease of a report for each version: it audits the match, and nobody else begins it meanwhile
+REVIEW_MS = 12_000  # and for the decisions of artificial players that it makes again
 
 QUICK = tuple(name for name, kind in KINDS.items() if not kind.slow)
 SLOW = tuple(name for name, kind in KINDS.items() if kind.slow)
@@ -123,8 +124,10 @@ def owed(position: Position) -> tuple[Owed, ...]:
         thinking = thinking_of(position)
         if thinking is not None:
             found.append(_decision(position, thinking))
+    decides = table["substitutes"] or any("ai" in occupant for occupant in table["roster"].values())
+    reviews = REVIEW_MS if decides else 0
     found += [
-        Owed(REPORT, match, version, str(number), position.at, creator, REPORT_MS * version)
+        Owed(REPORT, match, version, str(number), position.at, creator, REPORT_MS * version + reviews)
         for number, dispute in enumerate(table["disputes"], 1)
         if not dispute["reported"] and dispute["state"] in UNDECIDED
     ]

@@ -32,14 +32,13 @@ _DIGITS = string.digits + string.ascii_lowercase
 
 
 class Asker(NamedTuple):
-    """Who asks for a list. `player`: the id of a player, or None. `referees`: the asker is a referee, who may follow every match."""
+    """Who asks for a list. `player`: the id of a player, or None. Lists are not recorded as reads, so they show a referee no more."""
 
     player: str | None = None
-    referees: bool = False
 
     def follows(self, standing: Standing) -> bool:
         """Return True if the asker may follow a match that is hidden from spectators."""
-        return self.referees or (self.player is not None and any(one.get("player") == self.player for one in standing["seats"].values()))
+        return self.player is not None and any(one.get("player") == self.player for one in standing["seats"].values())
 
 
 ANYBODY = Asker()
@@ -101,14 +100,15 @@ def matches(
     The filters are `status`, `game`, `player` (who has a seat), `invited` (a player for whom an open seat is kept), `to_act` (a player who
     must act now), `creator`, `tag` and `practice` (`true` or `false`: they begin from a position of another match). `by_deadline`: only
     matches in which the asker must act, by the earliest deadline; matches without a deadline come last. `desk`: the matches with disputes,
-    for referees: `waiting` for a ruling, by the time when it is due, or `all`. One request examines a bounded part of a long list, in two
+    for referees: `waiting` for a ruling, by the time when it is due, or `all`; these standings are whole, so
+    show of them nothing but the disputes. One request examines a bounded part of a long list, in two
     round trips. So a page may be short, even empty, and still have a cursor.
     """
     limit, place, lists = min(limit, LONGEST_PAGE), _parse(cursor), platform.store.lists
     order = f"{DESK}:{desk}" if desk is not None else f"{DEADLINE}:{asker.player}" if by_deadline else None
     indexes = _filters(filters, asker, order)
     stretch = lists.stretch("newest" if order is None else "earliest", indexes, place, limit)
-    found = _with_news(lists.with_entries([match for _, match in stretch.places]), asker)
+    found = _with_news(lists.with_entries([match for _, match in stretch.places]), None if desk is not None else asker)
     passing = [one for one in found if _passes(one[0], filters)]
     following = None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}"
     return Page([standing for standing, _ in passing], [mark for _, mark in passing], following)
@@ -163,8 +163,8 @@ def _places_of(since: str, partitions: int) -> list[int]:
     return [int(least) + int(one or "0", _BASE) for one in later] or [int(least) - 1] * partitions
 
 
-def _with_news(found: Iterable[tuple[bytes, bytes]], asker: Asker) -> Iterator[tuple[Standing, str]]:
-    """Yield stored standings as the asker may see them, with their marks.
+def _with_news(found: Iterable[tuple[bytes, bytes]], asker: Asker | None) -> Iterator[tuple[Standing, str]]:
+    """Yield stored standings as the asker may see them, with their marks. `asker`: None to get all of them whole.
 
     Version and time come from the last entry of a match, so a standing need not be stored again at each version. A match without a readable
     last entry is left out: a damaged log must not break the list. A standing for spectators who may not follow the match already has both.
@@ -173,7 +173,7 @@ def _with_news(found: Iterable[tuple[bytes, bytes]], asker: Asker) -> Iterator[t
         if not stored:
             continue
         row = _row(stored, raw)
-        if row.public is not None and not asker.follows(row.standing):
+        if row.public is not None and asker is not None and not asker.follows(row.standing):
             yield _offered(row.standing, row.public, asker), ""
         elif "version" in row.standing:
             yield row.standing, row.mark
@@ -219,10 +219,10 @@ def _filters(given: Mapping[str, str], asker: Asker, order: str | None) -> Filte
 def _with_own(name: str, asker: Asker, names: Sequence[str]) -> list[str]:
     """Return the index with a name, and the one of hidden matches that the asker may use. `names`: those of all filters.
 
-    Referees may use that of all hidden matches. A player may use those of the matches that the player has a seat in.
+    A player may use those of the matches that the player has a seat in.
     """
     mine = (f"player:{asker.player}", f"acts:{asker.player}")
-    if asker.referees or name in mine:
+    if name in mine:
         return [name, f"{OWN}:{name}"]
     if name.startswith(OF_STATUS) and not set(mine).isdisjoint(names):
         return [name, f"{OWN}:{name}:{asker.player}"]

@@ -197,7 +197,7 @@ def indexes(position: Position) -> dict[str, int]:
     names = _names(listed)
     if listed is not position:
         others = _names(position) - names
-        names |= {f"{OWN}:{name}" for name in others}
+        names |= {f"{OWN}:{name}" for name in others if name.startswith(("player:", "acts:"))}
         names |= {f"{OWN}:{name}:{player}" for name in others if name.startswith(OF_STATUS) for player in seated(position.table)}
     moments = dict.fromkeys([*names, *_asked(position)], position.created)
     return moments | _news(position) | deadlines(position) | _desk(position) | _rated(position)

@@ -27,6 +27,7 @@ SIGNING_KEY_IN_PATH = "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]"
 CONTRIBUTION = "([0-9a-f]{2}){1,64}"
 JOIN_CODE = "[a-z2-7]{16}"
 TAG = "[a-z0-9][a-z0-9._-]{0,39}"
+FIELD = "(?:/(?:[!-.0-}]|~[01]){1,40}){1,6}"  # a JSON Pointer (RFC 6901) to a named field, such as `/regions/london/civilians`
 MONTH = "[0-9]{4}-(?:0[1-9]|1[0-2])"
 
 

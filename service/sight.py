@@ -7,7 +7,7 @@ cover hidden information through salted hashes, so they reveal nothing. Nobody s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -225,6 +225,10 @@ def players_listed(standing: Mapping[str, Any]) -> set[str]:
     of its disputes."""
     seated = (occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)
     kept = standing["invited"].values()
-    took = (dispute["taken"] for dispute in standing["disputes"] if dispute["taken"] is not None)
-    referees = (ruling["referee"] for dispute in standing["disputes"] for ruling in dispute["rulings"])
-    return {standing["creator"], *seated, *kept, *standing["handovers"].values(), *took, *referees}
+    return {standing["creator"], *seated, *kept, *standing["handovers"].values(), *referees_of(standing["disputes"])}
+
+
+def referees_of(disputes: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the referees who took disputes or ruled on them."""
+    took = {dispute["taken"] for dispute in disputes if dispute["taken"] is not None}
+    return took | {ruling["referee"] for dispute in disputes for ruling in dispute["rulings"]}

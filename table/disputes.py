@@ -88,6 +88,7 @@ def dispute(session: Session, seat: Seat, action: Action) -> None:
         version=action["version"],
         opened=session.now.version + 1,
         text=action["text"],
+        field=action.get("field"),
         until=session.now.at + session.now.escalation,
         **({} if frozen is None else {"freezes": frozen}),
         **({} if left is None else {"left": left}),
@@ -143,7 +144,7 @@ def attach_report_refusal(session: Session, system: str, action: Action) -> Refu
 
 
 def attach_report(session: Session, system: str, action: Action) -> None:
-    """Attach the first report to a dispute: the audit, and what is recorded around the version (TBL-DIS-06)."""
+    """Attach the first report to a dispute: the audit, and what no entry tells of the versions around it (TBL-DIS-06)."""
     tell(session, "report_attached", action["dispute"], report=action["report"])
 
 
@@ -378,7 +379,11 @@ _EFFECTS: Mapping[str, Callable[[Session, Seat, int, int], None]] = {
 NUMBER = {"dispute": state.DISPUTE_NUMBER}
 TEXTED = {**NUMBER, "text": state.DISPUTE_TEXT}
 DISPUTE = TableDeed(
-    {"version": whole(1, about="the version that the dispute is about"), "text": state.DISPUTE_TEXT},
+    {
+        "version": whole(1, about="the version that the dispute is about"),
+        "text": state.DISPUTE_TEXT,
+        "field": optional(state.DISPUTED_FIELD),
+    },
     unlisted,
     dispute_refusal,
     dispute,

@@ -415,6 +415,7 @@ _MILLISECONDS = "in milliseconds since 1970"
 HIDDEN_TEXT = veiled(
     described(state.DISPUTE_TEXT, "for the seats and referees; for others it is null until the match is over"), {"type": "null"}
 )
+_HIDDEN_FIELD = nullable(described(state.DISPUTED_FIELD, "the field of the view that it is about, or null; for others as `text`"))
 _FROZEN_UNTIL = described(state.MOMENT, f"until when it freezes the match at most, {_MILLISECONDS}; left out if it does not")
 _ENTRY = described(state.VERSION, "the version of this entry")
 _COST = described(state.DURATION, "what it has taken from the clock of the seat that disputes, in milliseconds")
@@ -508,6 +509,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "version": described(state.VERSION, "the version that the dispute is about"),
             "opened": described(state.VERSION, "the version of this entry"),
             "text": HIDDEN_TEXT,
+            "field": _HIDDEN_FIELD,
             "until": described(state.MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
             "freezes": optional(state.FREEZES),
             "left": optional(state.CLOCK_LEFT),

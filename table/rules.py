@@ -272,25 +272,28 @@ def shown(game: Game, event: Event, viewer: str) -> Event:
     return game.shown(event, viewer)
 
 
-_FOR_SEATS: Mapping[str, str] = {
-    kind: name for kind, (_, fields) in FACTS.items() for name in ("text", "report") if name in fields
-}  # by event, the field that only seats and referees see
+_HIDDEN = ("text", "field", "report")
+_FOR_SEATS: Mapping[str, tuple[str, ...]] = {
+    kind: names for kind, (_, fields) in FACTS.items() if (names := tuple(name for name in _HIDDEN if name in fields))
+}  # by event, the fields that only seats and referees see
 
 
 def _shown_at_table(event: Event, viewer: str) -> Event:
-    """Return an event of a dispute as a viewer may see it: spectators without its text, seats without refused actions of others."""
-    name = _FOR_SEATS[event["type"]]
+    """Return an event of a dispute as a viewer may see it: spectators without its texts, seats without what the report tells of
+    others."""
+    names = _FOR_SEATS[event["type"]]
     if viewer == SPECTATOR:
-        return {**event, name: None}
-    if name == "report":
-        own = [refused for refused in event[name]["refused"] if refused["seat"] == viewer]
-        return {**event, name: {**event[name], "refused": own}}  # also if these are all, or its proof would say so
+        return {**event, **dict.fromkeys(names)}
+    if "report" in names:
+        report = event["report"]
+        own = {name: [one for one in report[name] if one["seat"] == viewer] for name in ("refused", "decisions")}
+        return {**event, "report": {**report, **own}}  # also if these are all, or its proof would say so
     return event
 
 
 def is_for_seats(action: Action) -> bool:
     """Return True if an action of the table has a field that only seats and referees may see (TBL-SEE-02)."""
-    return is_table_action(action) and not {"text", "report"}.isdisjoint(DEEDS[action["type"]].fields)
+    return is_table_action(action) and not set(_HIDDEN).isdisjoint(DEEDS[action["type"]].fields)
 
 
 def players_in(events: Iterable[Event]) -> frozenset[str]:

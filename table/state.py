@@ -65,6 +65,10 @@ LAPSED = "lapsed"
 UNDECIDED = (OPEN, RULED, APPEALED)
 """The states of a dispute that is not settled. Only such a dispute may freeze its match."""
 
+SAME = "same"
+DIFFERS = "differs"
+NOT_RUN = "not_run"
+
 REJECTED = "rejected"
 UPHELD = "upheld"
 VERDICTS = (REJECTED, UPHELD)
@@ -165,25 +169,40 @@ _INVISIBLE = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 
 DISPUTE_TEXT = _written()
 FINDING = record({"version": whole(0, about="the version where it shows"), "code": text(about="what is wrong, as a stable code")})
-RECORDED = record(
-    {
-        "version": described(VERSION, "the version"),
-        "actor": text(about="who acted"),
-        "action": text(about="the type of the action"),
-        "at": described(MOMENT, "the moment of the entry, in milliseconds since 1970"),
-        "digest": text(anchored(patterns.DIGEST), "the digest of the entry"),
-        "rolls": listing(anything(), about="its rolls of dice, as everybody sees them"),
-    },
-    about="an entry near the version that the dispute is about",
-)
+DISPUTED_FIELD = matching(patterns.FIELD, "the field of the view that it is about, as a JSON Pointer of at most 6 names")
 REFUSED = record(
     {
         "seat": SEAT,
         "version": whole(0, about="the version of the match at which it was refused"),
         "at": described(MOMENT, "when it was received, in milliseconds since 1970"),
         "code": text(about="why, as a stable code"),
+        "rule": nullable(text(about="the rule that forbids it, or null")),
+        "action": optional(anything("the action as it was sent; left out if it has more than 300 bytes")),
     },
     about="an action of a seat that was refused near that version",
+)
+DECIDED_AGAIN = record(
+    {
+        "version": described(VERSION, "the version that the decision led to"),
+        "seat": SEAT,
+        "level": LEVEL,
+        "again": ids(
+            [SAME, DIFFERS, NOT_RUN],
+            "`same`: the level decides so, given what its seat sees; `differs`: it does not; `not_run`: not looked into",
+        ),
+        "options": listing(
+            record(
+                {
+                    "action": anything("an action that the level considered"),
+                    "worth": whole(0, 1000, "what the level expects after it, in thousandths"),
+                    "tries": whole(0, about="how often it tried the action; 0 if `worth` only orders the actions"),
+                }
+            ),
+            high=5,
+            about="the actions that the level considered, the best first; empty if it compares none",
+        ),
+    },
+    about="a decision of an artificial player near that version, made again",
 )
 REPORT = record(
     {
@@ -196,10 +215,13 @@ REPORT = record(
             },
             about="the audit of the match",
         ),
-        "entries": listing(RECORDED, high=9, about="the entries around the version that the dispute is about"),
-        "clocks": mapping(SEAT, whole(0, about="milliseconds"), about="what each seat with a clock had left after that version"),
         "refused": listing(
             REFUSED, high=60, about="refused actions around that version, of each seat the newest ten; seats see their own, referees all"
+        ),
+        "decisions": listing(
+            DECIDED_AGAIN,
+            high=9,
+            about="decisions of artificial players around that version; seats see those of their own seat, referees all",
         ),
     },
     about="the first report, which the service makes by itself",

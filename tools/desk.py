@@ -1,37 +1,45 @@
-"""The referees' desk in a terminal: `./run desk`, `./run desk MATCH`, `./run desk MATCH NUMBER [upheld|rejected --text "…"]`."""
+"""The referees' desk in a terminal: `./run desk`, `./run desk MATCH`, `./run desk MATCH NUMBER [upheld|rejected|… --text "…"]`."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from games import patterns
 from games.drawing import legible
 from sdk.python.warledger_client import Client, Problem, Unreachable
 from table.state import REMEDIES, VERDICTS
 from tools.show import add_service_options, client_from, replace_unprintable
 
+TEXTED = {"state": "statements", "appeal": "appeal"}  # what a seat says, by the last part of the address
+DEEDS = {"take": "take_dispute", "accept": "accept_ruling", "withdraw": "withdraw_dispute"}
+_IN_BRACES = re.compile(rf"{{({patterns.PLAYER})}}")
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """List the open disputes, show the disputes of a match, take a case or rule on it. Return 1 if the service refuses."""
+    """List disputes, show one with its report, or do something about it. Return 1 if the service refuses."""
     parser = argparse.ArgumentParser(
         prog="./run desk",
-        description="The referees' desk: list the open disputes, show the disputes of a match, take a case or rule on it.",
+        description="The referees' desk: list the disputes, show one with its report, take it and rule on it. Seats state their side, "
+        "accept, appeal and withdraw.",
     )
     parser.add_argument("match", metavar="MATCH", nargs="?", help="show the disputes of this match")
-    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="take the case of this dispute, or rule on it")
-    parser.add_argument("verdict", nargs="?", choices=VERDICTS)
-    parser.add_argument("--text", help="the reason for the ruling, which the seats can read")
+    parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="show this dispute, with its report")
+    parser.add_argument("deed", nargs="?", choices=(*VERDICTS, *DEEDS, *TEXTED), help="rule on it, or do something else about it")
+    parser.add_argument("--text", help="the reason for a ruling or an appeal, or the side of a seat; the seats and referees read it")
     parser.add_argument("--remedy", choices=REMEDIES, default=REMEDIES[0], help="the consequence (default: none)")
-    parser.add_argument("--seat", help="the seat that forfeits")
+    parser.add_argument("--seat", help="the seat that forfeits, or that you act as")
     parser.add_argument("--version", type=int, metavar="N", help="the version from which another match goes on")
     parser.add_argument("--all", action="store_true", help="list all disputes, not only open ones")
     add_service_options(parser)
     options = parser.parse_args(arguments)
-    if options.number is not None and (options.verdict is None) != (options.text is None):
-        parser.error("a ruling needs a verdict and a --text")
+    if options.deed is not None and (options.deed in DEEDS) != (options.text is None):
+        parser.error("a ruling, a side and an appeal need a --text, and nothing else has one")
     replace_unprintable()
     try:
         for line in _lines(client_from(options), options):
@@ -44,17 +52,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _lines(client: Client, options: argparse.Namespace) -> Iterator[str]:
     """Yield what to print. Raises Problem or Unreachable."""
-    if options.match is None:
+    match, number, deed = options.match, options.number, options.deed
+    if match is None:
         yield from _waiting(client, options.all)
-    elif options.number is None:
-        yield from _shown(client.get(f"/v1/matches/{options.match}/disputes"))
-    elif options.verdict is None:
-        client.post(f"/v1/matches/{options.match}/actions", {"type": "take_dispute", "dispute": options.number})
-        yield f"You have taken dispute {options.number} about {options.match}."
+        return
+    disputes = f"/v1/matches/{match}/disputes"
+    as_seat = {} if options.seat is None else {"seat": options.seat}
+    if number is None:
+        yield from _shown(client.get(disputes))
+    elif deed is None:
+        yield from _shown(client.get(disputes, case=number), number)
+    elif deed in DEEDS:
+        client.post(f"/v1/matches/{match}/actions", {"type": DEEDS[deed], "dispute": number}, **as_seat)
+        yield from _shown(client.get(disputes), number)
+    elif deed in TEXTED:
+        yield from _shown(client.post(f"{disputes}/{number}/{TEXTED[deed]}", {"text": options.text}, **as_seat), number)
     else:
-        given = {name: value for name in ("seat", "version") if (value := getattr(options, name)) is not None}
-        ruling = {"verdict": options.verdict, "remedy": options.remedy, "text": options.text, **given}
-        yield from _shown(client.post(f"/v1/matches/{options.match}/disputes/{options.number}/ruling", ruling))
+        given = as_seat if options.version is None else {**as_seat, "version": options.version}
+        ruling = {"verdict": deed, "remedy": options.remedy, "text": options.text, **given}
+        yield from _shown(client.post(f"{disputes}/{number}/ruling", ruling), number)
 
 
 def _waiting(client: Client, every: bool) -> Iterator[str]:
@@ -77,20 +93,25 @@ def _waiting(client: Client, every: bool) -> Iterator[str]:
         yield "No dispute waits." if not every else "There are no disputes."
 
 
-def _shown(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the disputes of a match with their steps."""
+def _shown(answer: Mapping[str, Any], number: int | None = None) -> Iterator[str]:
+    """Yield the disputes of a match with their steps, or only the one with a number."""
     names = {id: player["name"] or "deleted player" for id, player in answer["players"].items()}
     if not answer["disputes"]:
         yield f"There is no dispute about {answer['match']}."
     for dispute in answer["disputes"]:
+        if number not in (None, dispute["number"]):
+            continue
         yield f"Dispute {dispute['number']} about {answer['match']}, version {dispute['version']}: {dispute['state']}"
         for step in dispute["steps"]:
             event = step["event"]
             who = names.get(step["actor"], step["actor"])
-            yield f"  {step['version']:>5}  {_moment(step['at'])}  {who}: {event['type']}{_outcome(event)}"
+            about = f" {event['field']}" if event.get("field") else ""
+            yield f"  {step['version']:>5}  {_moment(step['at'])}  {who}: {event['type']}{about}{_outcome(event)}"
             yield from (f"         | {line}" for line in (event.get("text") or "").split("\n") if line)
             if event.get("report"):
                 yield from _report(event["report"])
+        if "case" in dispute:
+            yield from _case(dispute["case"], dispute["version"], names)
 
 
 def _outcome(event: Mapping[str, Any]) -> str:
@@ -106,12 +127,49 @@ def _report(report: Mapping[str, Any]) -> Iterator[str]:
     audit = report["audit"]
     yield f"         audit of {report['version']} versions: {audit['state']}, {audit['found']} findings"
     yield from (f"         version {finding['version']}: {finding['code']}" for finding in audit["findings"])
-    for entry in report["entries"]:
-        yield f"         {entry['version']:>5}  {entry['actor']}: {entry['action']}, {len(entry['rolls'])} rolls, {entry['digest'][:16]}"
-    for seat, left in sorted(report["clocks"].items()):
-        yield f"         {seat} had {left // 1000} s left"
     for refused in report["refused"]:
-        yield f"         refused at version {refused['version']}: {refused['seat']}, {refused['code']}"
+        why = f"{refused['code']}, {refused['rule']}" if refused["rule"] else refused["code"]
+        yield f"         refused at version {refused['version']}: {refused['seat']} {_compact(refused.get('action'))}: {why}"
+    for decision in report["decisions"]:
+        about = f"version {decision['version']}: {decision['seat']} by the level {decision['level']}"
+        yield f"         {about}; made again: {decision['again'].replace('_', ' ')}"
+        for option in decision["options"]:
+            tried = f"{option['worth'] / 10:.1f} %, tried {option['tries']} times: " if option["tries"] else ""
+            yield f"           considered {tried}{_compact(option['action'])}"
+
+
+def _case(case: Mapping[str, Any], disputed: int, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield what happened around the disputed version: entries in sentences, the boards, and why the disputed field is as it is."""
+
+    def named(text: str) -> str:
+        return _IN_BRACES.sub(lambda found: names.get(found[1], "somebody"), text)
+
+    yield f"What happened, as seen by {case['viewer']}:"
+    for entry in case["entries"]:
+        for place, part in enumerate(entry["happened"]):
+            mark = ("->" if entry["version"] == disputed else "  ") if place == 0 else "  "
+            version = f"{entry['version']:>5}" if place == 0 else " " * 5
+            thrown = [f"{what} {' '.join(map(str, faces))}" for what, faces in part["dice"].items()]
+            dice = f"  (dice: {'; '.join(thrown)})" if thrown else ""
+            yield f"{mark} {version}  {named(part['text'])}{dice}"
+        clocks = [f"{seat} {left // 1000} s" for seat, left in sorted(entry["clocks"].items())]
+        notes = [_moment(entry["at"]), *entry["rules"], *clocks]
+        notes += [f"receipt given to {names.get(entry['receipt'], 'somebody')}"] if entry["receipt"] else []
+        yield f"          ({', '.join(notes)})"
+    for when, lines in (("before it", case["before"]), ("after it", case["after"])):
+        if lines:
+            yield f"The board {when}:"
+            yield from (f"  {line}" for line in lines)
+    if case["why"]:
+        yield f"Why {case['why']['pointer']} is {_compact(case['why'].get('value'))}:"
+        for change in case["why"]["changes"]:
+            values = f"{_compact(change.get('before'))} -> {_compact(change.get('after'))}"
+            yield f"  {change['version']:>5}  {named(' '.join(change['text']))} {values}"
+
+
+def _compact(value: Any) -> str:
+    """Return a value as short JSON; nothing for None."""
+    return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _moment(milliseconds: int) -> str:

@@ -50,6 +50,12 @@ def news(scene: Scene, events: Sequence[Event], look: Look, named: Named = in_br
     return News(tuple(sentences), tuple(touched) if len(touched) <= MOST_PLACES else (), tuple(travels), tuple(dice))
 
 
+def faces(event: Event, look: Look) -> dict[str, list[int]]:
+    """Return the faces of the dice of an event, by the field that has them. Empty if it has none."""
+    telling = look.news.get(event["type"])
+    return {} if telling is None else {field: list(_faces(event[field])) for field in telling.dice}
+
+
 def entry_in_words(sentences: tuple[str, ...], actor: str, action: Mapping[str, Any], look: Look) -> tuple[str, ...]:
     """Return an entry in sentences: those of its events, or, if there are none, a sentence that says who did what."""
     return sentences or (f"{_said(actor, _Words({}, look, in_braces))}: {look.word(action['type'])}.",)

@@ -28,6 +28,7 @@ from record.thoughts import Decision
 from workers import studying
 from workers.brake import Brake, Ending, is_ending
 from workers.holding import Hold, now_and_here
+from workers.reviewing import Reviewed
 
 SECONDS = 2.0  # after which a ticket ends, so that RQ can look after its worker
 QUIET = 0.25  # seconds without work after which it ends sooner
@@ -227,7 +228,7 @@ def attach_report(platform: Platform, work: Owed, deadline: float) -> tuple[Owed
     began, moment = time.perf_counter(), recall.position(platform, work.match)
     if work.member not in [each.member for each in owed(moment)]:
         raise NotDue(work.member)
-    played = reports.attach(platform, work.match, int(work.target))
+    played = reports.attach(platform, work.match, int(work.target), Reviewed)
     _note(platform, work, played, moment.at, began)
     return owed(played.position)
 

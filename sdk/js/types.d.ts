@@ -92,11 +92,9 @@ export interface AnyNotice {
   /** tells apart what one entry tells; with `match`, `version` and `type` it is the identity of the event */
   index: number;
   game: AnyNoticeGame;
-  at: AnyNoticeAt;
+  /** the moment of the entry, in milliseconds since 1970 */
+  at: number;
 }
-
-/** the moment of the entry, in milliseconds since 1970 */
-export type AnyNoticeAt = number;
 
 /** the id of a game */
 export type AnyNoticeGame = string;
@@ -334,6 +332,37 @@ export interface BulkPart {
   sha256: Digest;
 }
 
+/** An entry around the disputed version. */
+export interface CaseEntry {
+  /** The version of the entry. */
+  version: number;
+  at: Moment;
+  actor: CaseEntryActor;
+  /** What happened. */
+  happened: Happened[];
+  /** The ids of the rules that applied. */
+  rules: string[];
+  /** The milliseconds that each seat with a clock had left. */
+  clocks: { [name: string]: number };
+  /** The player who acted, and was given the receipt; null for the system and AI seats. */
+  receipt: PlayerId | null;
+}
+
+/** Who acted: a seat, `system`, or the id of a player. */
+export type CaseEntryActor = string;
+
+/** The field that a dispute names. */
+export interface CaseField {
+  /** The field, as a JSON Pointer. */
+  pointer: string;
+  value?: CaseFieldValue;
+  /** The entries that changed it, newest first. */
+  changes: Change[];
+}
+
+/** The value at that version. Left out if it does not exist or has more than 1,000 bytes. */
+export type CaseFieldValue = unknown;
+
 /** Whether the digests were checked, or cannot be checked yet, or another. */
 export type ChainState = "verified" | "undisclosed" | (string & {});
 
@@ -342,8 +371,7 @@ export interface Change {
   /** The version of the match after the entry. */
   version: number;
   at: Moment;
-  /** Who acted: a seat, `system`, or the id of a player. */
-  actor: string;
+  actor: CaseEntryActor;
   /** The action. Only its `type` if the viewer may not know the rest. */
   action: { [name: string]: unknown };
   /**
@@ -618,8 +646,6 @@ export interface Desk {
 export type DeskDispute = DisputeStanding & {
   match: MatchId;
   game: AnalysisWaitingGame;
-  /** When the match last changed, in milliseconds since 1970. */
-  updated: number;
   /** Its number in the match, from 1. */
   number: number;
 };
@@ -639,6 +665,20 @@ export interface Dispute {
   /** the version that the dispute is about */
   version: number;
   text: WrittenText;
+  field?: DisputeField;
+}
+
+/** What a referee needs to rule, as you may see it. */
+export interface DisputeCase {
+  viewer: Viewer;
+  /** The entries around the disputed version. */
+  entries: CaseEntry[];
+  /** The board before the disputed version. */
+  before: string[] | null;
+  /** The board at the disputed version. */
+  after: string[] | null;
+  /** Why the field that the dispute names has its value; null if it names none. */
+  why: CaseField | null;
 }
 
 /** No referee has ruled in time. Now only an admin may, until `until`. */
@@ -653,12 +693,17 @@ export interface DisputeEscalatedEvent {
 /** the version of this entry */
 export type DisputeEscalatedEventEntry = number;
 
+/** the field of the view that it is about, as a JSON Pointer of at most 6 names */
+export type DisputeField = string;
+
 /** A dispute. */
 export type DisputeInFull = DisputeStanding & {
   /** Its number in the match, from 1. */
   number: number;
   /** What happened, oldest first. */
   steps: DisputeStep[];
+  /** Only with `case`, of that dispute. */
+  case?: DisputeCase;
 };
 
 /** Nobody has ruled, so nothing follows from the dispute. */
@@ -692,6 +737,8 @@ export interface DisputeOpenedEvent {
   version: number;
   opened: DisputeEscalatedEventEntry;
   text: DisputeOpenedEventText;
+  /** the field of the view that it is about, or null; for others as `text` */
+  field: string | null;
   /** when it goes to an admin, in milliseconds since 1970 */
   until: number;
   /** how a dispute freezes the match; left out if it does not */
@@ -720,6 +767,7 @@ export interface DisputeRequest {
   /** The version of the match that the dispute is about. */
   version: number;
   text: WrittenText;
+  field?: DisputeField;
 }
 
 /**
@@ -993,8 +1041,7 @@ export type Frame = FrameChange & {
   /** The version of the match that the picture shows. */
   version: number;
   at: Moment;
-  /** Who acted: a seat, `system`, or the id of a player. */
-  actor: string;
+  actor: CaseEntryActor;
   /** The type of the action. */
   action: string;
   /** The key by which the actor has signed the action, if you see all of it. */
@@ -1192,6 +1239,14 @@ export interface HandOver {
 
 /** the id of a player */
 export type HandOverPlayer = PlayerId | null;
+
+/** A part of an entry, in sentences. */
+export interface Happened {
+  /** In sentences. */
+  text: string;
+  /** The faces of its dice, by what they were thrown for. */
+  dice: { [name: string]: number[] };
+}
 
 /** All is well. */
 export interface Health {
@@ -2472,22 +2527,6 @@ export interface Report {
     /** how many findings there are */
     found: number;
   };
-  /** the entries around the version that the dispute is about */
-  entries: {
-    /** the version */
-    version: number;
-    /** who acted */
-    actor: string;
-    /** the type of the action */
-    action: string;
-    at: AnyNoticeAt;
-    /** the digest of the entry */
-    digest: Digest;
-    /** its rolls of dice, as everybody sees them */
-    rolls: { [name: string]: unknown }[];
-  }[];
-  /** what each seat with a clock had left after that version */
-  clocks: { [name: string]: number };
   /** refused actions around that version, of each seat the newest ten; seats see their own, referees all */
   refused: {
     seat: SeatId;
@@ -2497,6 +2536,29 @@ export interface Report {
     at: number;
     /** why, as a stable code */
     code: string;
+    /** the rule that forbids it, or null */
+    rule: string | null;
+    /** the action as it was sent; left out if it has more than 300 bytes */
+    action?: { [name: string]: unknown };
+  }[];
+  /** decisions of artificial players around that version; seats see those of their own seat, referees all */
+  decisions: {
+    /** the version that the decision led to */
+    version: number;
+    seat: SeatId;
+    /** the level of play */
+    level: AnyLevelId;
+    /** `same`: the level decides so, given what its seat sees; `differs`: it does not; `not_run`: not looked into */
+    again: "same" | "differs" | "not_run" | (string & {});
+    /** the actions that the level considered, the best first; empty if it compares none */
+    options: {
+      /** an action that the level considered */
+      action: { [name: string]: unknown };
+      /** what the level expects after it, in thousandths */
+      worth: number;
+      /** how often it tried the action; 0 if `worth` only orders the actions */
+      tries: number;
+    }[];
   }[];
 }
 
@@ -2850,6 +2912,7 @@ export interface ShownDispute {
   type: "dispute";
   version?: ShownDisputeVersion;
   text?: WrittenText;
+  field?: DisputeField;
 }
 
 /** the version that the dispute is about */
@@ -3039,11 +3102,9 @@ export type Standing = AtTable & {
   /** The secret in hex; null until the match has ended. */
   secret: Digest | null;
   version: ChoicesBaseVersion;
-  updated: StandingUpdated;
+  /** When the match last changed, in milliseconds since 1970. */
+  updated: number;
 };
-
-/** When the match last changed, in milliseconds since 1970. */
-export type StandingUpdated = number;
 
 /** A match at a version, as its viewer may see it. */
 export type State = WarState | WowState | WocState;
@@ -3836,8 +3897,7 @@ export interface Why {
   pointer: string;
   /** The newest version that was searched. */
   at: number;
-  /** The value at that version. Left out if it does not exist or has more than 1,000 bytes. */
-  value?: unknown;
+  value?: CaseFieldValue;
   /** The entries that changed it, newest first. */
   changes: Change[];
   /** The `cursor` of the next page; null if the search has reached the first version. */

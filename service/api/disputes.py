@@ -15,9 +15,11 @@ from record.entries import parse
 from record.positions import Position
 from record.shown import shown
 from service import sight
+from service.api.cases import CASE, case
 from service.api.game_shapes import TABLE_EVENTS_SHOWN
 from service.api.matches import DISPUTE_STANDING
 from service.api.operations import Answer, Body, Call, Operation, in_json
+from service.api.pictures import drawing
 from service.api.playing import carry_out
 from service.api.receipts import receipt_for
 from service.api.shapes import (
@@ -29,7 +31,6 @@ from service.api.shapes import (
     RECEIPT,
     SEAT,
     TIME,
-    UPDATED,
     VERSION,
     extending,
     growing,
@@ -41,17 +42,23 @@ from service.api.sidelog import note_view
 from service.context import Service
 from service.http.problems import Problem
 from service.http.responses import JSON, json_response, private
-from service.http.schemas import LARGEST, DeskQuery, DisputeBody, RulingBody, SeatQuery, TextBody
+from service.http.schemas import LARGEST, DeskQuery, DisputeBody, DisputesQuery, RulingBody, SeatQuery, TextBody
 from table.facts import FACTS
-from table.state import DISPUTE_TEXT, REMEDIES, VERDICTS
+from table.state import DISPUTE_TEXT, DISPUTED_FIELD, REMEDIES, VERDICTS
 
 
 def get_disputes(service: Service, call: Call, match: str) -> Response:
-    """Return the disputes of a match, with the texts that the caller may see."""
+    """Return the disputes of a match, with the texts that the caller may see. Tell the case of one if the caller asks for it."""
     newest = recall.position(service.platform, match)
     viewer = _viewer(newest, call)
     note_view(service, newest, call.caller, viewer)
-    return _answer(service, sight.seen(service.platform, newest, call.caller), viewer)
+    seen, number = sight.seen(service.platform, newest, call.caller), call.query.get("case")
+    if number is None:
+        return _answer(service, seen, viewer)
+    if number > len(seen.table["disputes"]):
+        raise Problem("no_such_dispute")
+    with drawing(service, call):
+        return _answer(service, seen, viewer, number=number)
 
 
 def raise_dispute(service: Service, call: Call, match: str) -> Response:
@@ -63,32 +70,31 @@ def raise_dispute(service: Service, call: Call, match: str) -> Response:
 
 def state_side(service: Service, call: Call, match: str, dispute: str) -> Response:
     """State the side of a seat of the caller."""
-    return _acted(service, call, match, {"type": "state_side", "dispute": _number(dispute), **call.body})
+    return _acted(service, call, match, {"type": "state_side", "dispute": number_in(dispute), **call.body})
 
 
 def appeal(service: Service, call: Call, match: str, dispute: str) -> Response:
     """Appeal against a ruling, as a seat of the caller."""
-    return _acted(service, call, match, {"type": "appeal", "dispute": _number(dispute), **call.body})
+    return _acted(service, call, match, {"type": "appeal", "dispute": number_in(dispute), **call.body})
 
 
 def rule(service: Service, call: Call, match: str, dispute: str) -> Response:
     """Rule on a dispute."""
-    return _acted(service, call, match, {"type": "rule_dispute", "dispute": _number(dispute), "remedy": "none", **call.body})
+    return _acted(service, call, match, {"type": "rule_dispute", "dispute": number_in(dispute), "remedy": "none", **call.body})
 
 
 def get_desk(service: Service, call: Call) -> Response:
     """Return a page of the disputes of all matches."""
     waiting = call.query["open"]
     desk = "waiting" if waiting else "all"
-    asker = lists.Asker(call.caller.id, referees=True)
-    page = lists.matches(service.platform, {}, call.query["limit"], call.query.get("cursor"), asker=asker, desk=desk)
+    page = lists.matches(service.platform, {}, call.query["limit"], call.query.get("cursor"), desk=desk)
     found = [
-        {"match": standing["id"], "game": standing["game"], "updated": standing["updated"], **numbered}
+        {"match": standing["id"], "game": standing["game"], **numbered}
         for standing in page.standings
         for numbered in _numbered(standing["disputes"])
         if not waiting or numbered["state"] in ("open", "appealed")
     ]
-    company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))
+    company = service.directory.company(player for standing in page.standings for player in sight.referees_of(standing["disputes"]))
     return private(json_response({"disputes": found, "players": company.players, "next": page.cursor}))
 
 
@@ -109,12 +115,17 @@ def _viewer(newest: Position, call: Call) -> str:
     return seats[0] if seats else SPECTATOR
 
 
-def _answer(service: Service, position: Position, viewer: str, status: int = 200, receipt: str | None = None) -> Response:
-    """Return the response with the disputes of a match at a position."""
+def _answer(
+    service: Service, position: Position, viewer: str, status: int = 200, receipt: str | None = None, number: int | None = None
+) -> Response:
+    """Return the response with the disputes of a match at a position. `number`: of the dispute whose case is told."""
     disputes = [
         {**numbered, "steps": _steps(service.platform, position, numbered, viewer)} for numbered in _numbered(position.table["disputes"])
     ]
     company = service.directory.company(sight.players_at(position))
+    if number is not None:
+        one = disputes[number - 1]
+        one["case"] = case(service, position, one, one["steps"], viewer, company)
     body = {"match": position.match, "version": position.version, "disputes": disputes, "players": company.players}
     if receipt is not None:
         body["receipt"] = receipt
@@ -138,7 +149,7 @@ def _steps(platform: Platform, position: Position, dispute: dict[str, Any], view
     return steps
 
 
-def _number(text: str) -> int:
+def number_in(text: str) -> int:
     """Return the number of a dispute in an address. Raise Problem `no_such_dispute`."""
     if not (text.isascii() and text.isdigit() and len(text) <= 3):
         raise Problem("no_such_dispute")
@@ -173,7 +184,11 @@ DISPUTES = named(
             "disputes": listing(
                 named(
                     "DisputeInFull",
-                    extending(DISPUTE_STANDING, {**_NUMBERED, "steps": listing(_STEP, about="What happened, oldest first.")}, "A dispute."),
+                    extending(
+                        DISPUTE_STANDING,
+                        {**_NUMBERED, "steps": listing(_STEP, about="What happened, oldest first."), "case": CASE},
+                        "A dispute.",
+                    ),
                 ),
                 about="The disputes, in order of their numbers.",
             ),
@@ -190,7 +205,7 @@ DESK = named(
             "disputes": listing(
                 named(
                     "DeskDispute",
-                    extending(DISPUTE_STANDING, {"match": MATCH_ID, "game": GAME_ID, "updated": UPDATED, **_NUMBERED}, "A dispute."),
+                    extending(DISPUTE_STANDING, {"match": MATCH_ID, "game": GAME_ID, **_NUMBERED}, "A dispute."),
                 ),
                 about="The disputes of this page.",
             ),
@@ -203,7 +218,14 @@ DESK = named(
 _DISPUTE_TEXT = named("DisputeText", record({"text": DISPUTE_TEXT}, "A text about a dispute."))
 _DISPUTE_REQUEST = named(
     "DisputeRequest",
-    record({"version": whole(1, LARGEST, "The version of the match that the dispute is about."), "text": DISPUTE_TEXT}, "A dispute."),
+    record(
+        {
+            "version": whole(1, LARGEST, "The version of the match that the dispute is about."),
+            "text": DISPUTE_TEXT,
+            "field": optional(DISPUTED_FIELD),
+        },
+        "A dispute.",
+    ),
 )
 _RULING_REQUEST = named(
     "RulingRequest",
@@ -225,8 +247,9 @@ OPERATIONS = (
         "get_disputes", "GET", "/v1/matches/{match}/disputes", "disputes", "See the disputes of a match", get_disputes,
         {200: in_json("The disputes, in order of their numbers, with their steps.", DISPUTES)},
         "Seats and referees see all texts. A report lists refused actions; a seat sees its own. Everybody else sees that there is a "
-        "dispute and the ruling, and also the texts when the match is over.",
-        key="optional",
+        "dispute and the ruling, and also the texts when the match is over. `case` tells what happened around the version, with the boards "
+        "before and after it.",
+        key="optional", query=DisputesQuery(), problems=("no_such_dispute",),
     ),
     Operation(
         "raise_dispute", "POST", "/v1/matches/{match}/disputes", "disputes", "Dispute what happened", raise_dispute,

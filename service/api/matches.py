@@ -212,7 +212,7 @@ def list_matches(service: Service, call: Call) -> Response:
     by_deadline = "sort" in call.query
     if by_deadline:
         _me(call.caller)  # only players have deadlines
-    asker = lists.Asker(call.caller.id, call.caller.referees)
+    asker = lists.Asker(call.caller.id)
     page: lists.Page | lists.Updates
     if "updated_since" in call.query:
         since = call.query.get("cursor", call.query["updated_since"])

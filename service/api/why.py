@@ -51,14 +51,14 @@ def get_why(service: Service, call: Call, match: str) -> Response:
             "viewer": viewer,
             "pointer": call.query["pointer"],
             "at": at,
-            **_field("value", now),
-            "changes": [_told(game, change, viewer) for change in found.changes],
+            **field("value", now),
+            "changes": [told_change(game, change, viewer) for change in found.changes],
             "next": None if found.further is None else str(found.further),
         }
         return private(json_response(body))
 
 
-def _told(game: Game, change: Change, viewer: str) -> dict[str, Any]:
+def told_change(game: Game, change: Change, viewer: str) -> dict[str, Any]:
     """Return a change as the viewer may see it."""
     entry, looks = change.entry, look(game)
     shown = sight.shown(game, entry, viewer)
@@ -80,12 +80,12 @@ def _told(game: Game, change: Change, viewer: str) -> dict[str, Any]:
             }
             for place, event in zip(change.places, events, strict=True)
         ],
-        **_field("before", change.before),
-        **_field("after", change.after),
+        **field("before", change.before),
+        **field("after", change.after),
     }
 
 
-def _field(name: str, found: Any) -> dict[str, Any]:
+def field(name: str, found: Any) -> dict[str, Any]:
     """Return a value as a member, or nothing if the field does not exist or is too large."""
     return {} if found is NOTHING or len(sorted_json(found)) > LARGE else {name: found}
 
@@ -119,6 +119,8 @@ _CHANGE = named(
         "An entry that changed a field.",
     ),
 )
+VALUE = optional(unchecked({}, f"The value at that version. {_LEFT_OUT}"))
+CHANGES = listing(_CHANGE, about="The entries that changed it, newest first.")
 WHY = named(
     "Why",
     record(
@@ -128,8 +130,8 @@ WHY = named(
             "viewer": VIEWER,
             "pointer": text(about="The field, as a JSON Pointer into the view."),
             "at": described(VERSION, "The newest version that was searched."),
-            "value": optional(unchecked({}, f"The value at that version. {_LEFT_OUT}")),
-            "changes": listing(_CHANGE, about="The entries that changed it, newest first."),
+            "value": VALUE,
+            "changes": CHANGES,
             "next": nullable(text(about="The `cursor` of the next page; null if the search has reached the first version.")),
         },
         "Why a field has its value.",

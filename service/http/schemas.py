@@ -363,6 +363,7 @@ class DisputeBody(TextBody):
     """A dispute about a version of a match."""
 
     version = fields.Integer(required=True, strict=True, validate=validate.Range(1, LARGEST))
+    field = Text()
 
 
 class RulingBody(TextBody):
@@ -430,6 +431,12 @@ class RatingsQuery(Schema):
     game = Text(required=True, metadata={"description": "The game."})
     limit = Whole(load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number to return."})
     cursor = _cursor(rf"-?[0-9]{{1,6}}\.{patterns.PLAYER}")
+
+
+class DisputesQuery(Schema):
+    """The query of the disputes of a match."""
+
+    case = Whole(validate=validate.Range(1, 999), metadata={"description": "The number of a dispute: tell its `case`, too."})
 
 
 class DeskQuery(Schema):

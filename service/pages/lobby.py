@@ -57,7 +57,7 @@ def _listed(pages: Pages, caller: Caller, query: Mapping[str, Any]) -> dict[str,
         if caller.role is None:
             raise Problem("no_key")
         filters["player"] = caller.player()
-    asker = lists.Asker(caller.id, caller.referees)
+    asker = lists.Asker(caller.id)
     page = lists.matches(service.platform, filters, PAGE, query.get("cursor"), asker=asker)
     company = service.directory.company(player for standing in page.standings for player in players_listed(standing))
     found = [_match(pages, standing, caller, company.name) for standing in page.standings if standing["status"] != "closed"]

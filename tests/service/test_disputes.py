@@ -16,10 +16,12 @@ from events.audit import audit
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.reports import report
+from tests.conftest import within
 from tests.events.keyspace import projections
 from tests.service.conftest import Caller
 from tests.service.test_matches import played_out
 from tools.desk import main as desk_main
+from workers.reviewing import Reviewed
 
 TEXT = "The seventh die was a lie."
 OTHER = "No die was ever thrown."
@@ -78,6 +80,38 @@ def test_the_texts_are_for_the_seats_and_referees_until_the_match_is_over(
     assert one["steps"][0]["event"]["text"] == TEXT
 
 
+def test_a_case_is_told_as_the_caller_may_see_it(platform: Platform, ada: Caller, ben: Caller, referee: Caller, anybody: Caller) -> None:
+    match = begun(platform, ada, ben)
+    assert ada.act(match, ADD, "?seat=one").json["code"] == "not_your_turn"
+    path = f"/v1/matches/{match}/disputes"
+    assert ben.post(path, {"version": 4, "text": TEXT, "field": "/counts/one"}).status_code == 201
+    newest = recall.position(platform, match)
+    made = within(20, lambda: (found := report(platform, newest, 1, Reviewed))["refused"] and found)
+    assert made["refused"] == [{**made["refused"][0], "seat": "one", "version": 4, "code": "not_your_turn", "action": ADD}]
+    play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": made})
+    told = {caller: caller.get(f"{path}?case=1").json["disputes"][0] for caller in (ada, ben, referee, anybody)}
+    assert [one["case"]["viewer"] for one in told.values()] == ["one", "two", "auditor", "spectator"]
+    for caller, one in told.items():
+        entries = one["case"]["entries"]
+        assert [entry["version"] for entry in entries] == [1, 2, 3, 4, 5, 6]
+        assert [entry["receipt"] for entry in entries] == [ada.id, ben.id, None, ada.id, ben.id, None]
+        viewer, after = (
+            one["case"]["viewer"],
+            caller.get(f"/v1/matches/{match}/state?at=4&viewer={one['case']['viewer']}", Accept="text/plain"),
+        )
+        assert "\n".join(one["case"]["after"]) + "\n" == after.text
+        assert one["case"]["before"] != one["case"]["after"]
+        frames = caller.get(f"/v1/matches/{match}/frames?viewer={viewer}").json["frames"]
+        assert [" ".join(part["text"] for part in entry["happened"]) for entry in entries] == [" ".join(frame["text"]) for frame in frames]
+        assert (one["case"]["why"] is None) == (caller is anybody), "which field it is about is as hidden as the text"
+        seen = one["steps"][1]["event"]["report"]
+        assert (seen and len(seen["refused"])) == {ada: 1, ben: 0, referee: 1, anybody: None}[caller]
+    assert [change["version"] for change in told[ben]["case"]["why"]["changes"]] == [4, 1]
+    for number, code in (("2", "no_such_dispute"), ("0", "bad_query")):
+        assert ben.get(f"{path}?case={number}").json["code"] == code
+    assert "case" not in ben.get(path).json["disputes"][0]
+
+
 def test_a_hidden_match_does_not_tell_strangers_of_a_dispute(platform: Platform, ada: Caller, ben: Caller, anybody: Caller) -> None:
     match = begun(platform, ada, ben, spectators="none")
     before = everything(anybody, match)
@@ -90,8 +124,8 @@ def test_a_seat_sees_of_a_report_only_its_own_refused_actions(
     platform: Platform, ada: Caller, ben: Caller, referee: Caller, anybody: Caller
 ) -> None:
     match = disputed(platform, ada, ben)
-    refused = [{"seat": seat, "version": 3, "at": 1, "code": "not_your_turn"} for seat in ("one", "one", "two")]
-    report = {"version": 5, "audit": {"state": "holds", "findings": [], "found": 0}, "entries": [], "clocks": {}, "refused": refused}
+    refused = [{"seat": seat, "version": 3, "at": 1, "code": "not_your_turn", "rule": None} for seat in ("one", "one", "two")]
+    report = {"version": 5, "audit": {"state": "holds", "findings": [], "found": 0}, "refused": refused, "decisions": []}
     play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": report})
 
     def seen(caller: Caller) -> Any:
@@ -111,8 +145,8 @@ def test_the_proof_of_a_report_does_not_tell_whether_others_were_refused(platfor
     shown = []
     for seats in ((), ("one",)):
         match = disputed(platform, ada, ben)
-        refused = [{"seat": seat, "version": 3, "at": 1, "code": "not_your_turn"} for seat in seats]
-        report = {"version": 5, "audit": {"state": "holds", "findings": [], "found": 0}, "entries": [], "clocks": {}, "refused": refused}
+        refused = [{"seat": seat, "version": 3, "at": 1, "code": "not_your_turn", "rule": None} for seat in seats]
+        report = {"version": 5, "audit": {"state": "holds", "findings": [], "found": 0}, "refused": refused, "decisions": []}
         play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": report})
         entry = ben.get(f"/v1/matches/{match}/entries?proof=true").json["entries"][-1]
         parts = [entry["proof"]["action"], *entry["proof"]["events"]]
@@ -168,6 +202,9 @@ def test_disputes_are_bounded(platform: Platform, ada: Caller, ben: Caller) -> N
         ({"version": 3}, 400, "bad_body"),
         ({"version": 0, "text": TEXT}, 400, "bad_body"),
         ({"version": 3, "text": TEXT, "more": 1}, 400, "bad_body"),
+        ({"version": 3, "text": TEXT, "field": "scores"}, 422, "bad_action"),
+        ({"version": 3, "text": TEXT, "field": "/a" * 7}, 422, "bad_action"),
+        ({"version": 3, "text": TEXT, "field": "/\u202e"}, 422, "bad_action"),
     ]
     for body, status, code in refused:
         answer = ben.post(path, body)
@@ -230,6 +267,9 @@ def test_the_desk_is_for_referees(platform: Platform, ada: Caller, ben: Caller, 
     assert [each["match"] for each in referee.get("/v1/disputes").json["disputes"]] == [second]
     found = {each["match"]: each["state"] for each in referee.get("/v1/disputes?open=false").json["disputes"]}
     assert found == {first: "withdrawn", second: "open"}
+    (row,) = referee.get("/v1/disputes").json["disputes"]
+    (standing,) = referee.get(f"/v1/matches/{second}").json["disputes"]
+    assert row == {"match": second, "game": "tally", "number": 1, **standing}, "of a hidden match the desk shows nothing else"
 
 
 @pytest.mark.parametrize("after", ["escalation", "appeal", "freeze"])
@@ -264,7 +304,7 @@ def test_a_referee_works_at_the_desk_in_a_terminal(
     platform: Platform, app: Flask, ada: Caller, ben: Caller, referee: Caller, capsys: pytest.CaptureFixture[str]
 ) -> None:
     match = disputed(platform, ada, ben)
-    made = report(platform, recall.position(platform, match), 1)
+    made = report(platform, recall.position(platform, match), 1, Reviewed)
     play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": made})
     server = make_server("127.0.0.1", 0, app)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -279,11 +319,26 @@ def test_a_referee_works_at_the_desk_in_a_terminal(
         assert (status, match in listed, "two disputes version 3; waits for a referee" in listed) == (0, True, True)
         status, shown = desk(referee, match)
         assert (status, TEXT in shown, "holds, 0 findings" in shown) == (0, True, True)
+        status, case = desk(referee, match, "1")
+        assert (status, "What happened, as seen by auditor:" in case, "->     3" in case, "The board after it:" in case) == (
+            0,
+            True,
+            True,
+            True,
+        )
+        assert "dispute_taken" not in case
+        status, stated = desk(ada, match, "1", "state", "--text", OTHER)
+        assert (status, OTHER in stated) == (0, True)
+        status, taken = desk(referee, match, "1", "take")
+        assert (status, "dispute_taken" in taken) == (0, True)
         status, refused = desk(ada)
         assert (status, "Only referees may do this" in refused) == (1, True)
         status, ruled = desk(referee, match, "1", "upheld", "--remedy", "forfeit", "--seat", "one", "--text", OTHER)
         assert (status, "dispute_ruled upheld, remedy forfeit one" in ruled, OTHER in ruled) == (0, True, True)
         assert desk(referee) == (0, "No dispute waits.\n")
         assert desk(referee, "--all")[1].endswith("ruled\n")
+        assert "ruling_accepted" in desk(ben, match, "1", "accept")[1]
+        status, appealed = desk(ada, match, "1", "appeal", "--text", TEXT)
+        assert (status, "ruling_appealed" in appealed) == (0, True)
     finally:
         server.shutdown()

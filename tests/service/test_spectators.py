@@ -193,10 +193,15 @@ def test_a_stranger_sees_the_match_as_it_was_and_players_and_referees_as_it_is(
         assert caller.get(f"/v1/matches/{match}/state").json["version"] == 7
         assert caller.get(f"/v1/matches/{match}/state?viewer=spectator").json["version"] == 7
         assert len(caller.get(f"/v1/matches/{match}/entries").json["entries"]) == 7
+    for caller in (ada, ben):
         (shown,) = caller.get("/v1/matches").json["matches"]
         assert (shown["version"], shown["to_act"]) == (7, ["one"])
-    (shown,) = anybody.get("/v1/matches").json["matches"]
-    assert (shown["version"], shown["to_act"], "public" in shown) == (3, ["system"], False)
+    reads = platform.sidelog.reads(match)
+    for caller in (anybody, referee, admin):  # no list is recorded as a read, so none shows a referee more
+        (shown,) = caller.get("/v1/matches").json["matches"]
+        assert (shown["version"], shown["to_act"], "public" in shown) == (3, ["system"], False)
+        assert caller.get("/?part=list").text == anybody.get("/?part=list").text
+    assert platform.sidelog.reads(match) == reads
     ada.act(match, STAY)
     if spectators != "none":
         assert anybody.get(f"/v1/matches/{match}/state").json["version"] == 4
@@ -218,8 +223,8 @@ def test_players_find_their_turns_and_strangers_do_not(platform: Platform, ada: 
     def listed(caller: Caller, query: str) -> list[str]:
         return [one["id"] for one in caller.get(f"/v1/matches?{query}").json["matches"]]
 
-    assert listed(ada, "to_act=me") == listed(referee, f"to_act={ada.id}") == [plain, match]
-    assert listed(cleo, f"to_act={ada.id}") == listed(ben, f"to_act={ada.id}") == [plain]
+    assert listed(ada, "to_act=me") == [plain, match]
+    assert listed(cleo, f"to_act={ada.id}") == listed(ben, f"to_act={ada.id}") == listed(referee, f"to_act={ada.id}") == [plain]
     assert listed(cleo, f"player={ada.id}") == listed(ada, "player=me&status=playing") == [plain, match]
     assert rebuild(platform).strays == 0
     assert listed(ada, "to_act=me") == [plain, match]

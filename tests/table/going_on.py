@@ -258,8 +258,8 @@ def _step_of_a_dispute(run: Going, will: random.Random, moment: int) -> int:
 
 def report(version: int, seat: str) -> dict[str, Any]:
     """Return a first report on a dispute, with a refused action of a seat."""
-    refused = [{"seat": seat, "version": version, "at": 1, "code": "not_your_turn"}]
-    return {"version": version, "audit": {"state": "holds", "findings": [], "found": 0}, "entries": [], "clocks": {}, "refused": refused}
+    refused = [{"seat": seat, "version": version, "at": 1, "code": "not_your_turn", "rule": None}]
+    return {"version": version, "audit": {"state": "holds", "findings": [], "found": 0}, "refused": refused, "decisions": []}
 
 
 def _give_back(run: Going, will: random.Random, moment: int) -> bool:

@@ -386,6 +386,7 @@ def _some(name: str) -> Any:
         "at": 1,
         "dispute": 1,
         "text": "Why?",
+        "field": "/round",
         "report": report(1, "one"),
         "verdict": "upheld",
         "remedy": "none",

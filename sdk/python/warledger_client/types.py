@@ -93,11 +93,8 @@ class AnyNotice(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
 
-
-AnyNoticeAt: TypeAlias = "int"
-"""the moment of the entry, in milliseconds since 1970"""
 
 AnyNoticeGame: TypeAlias = "str"
 """the id of a game"""
@@ -318,6 +315,33 @@ class BulkPart(TypedDict):
     sha256: Digest
 
 
+class CaseEntry(TypedDict):
+    """An entry around the disputed version."""
+
+    version: int
+    at: Moment
+    actor: CaseEntryActor
+    happened: list[Happened]
+    rules: list[str]
+    clocks: dict[str, int]
+    receipt: PlayerId | None
+
+
+CaseEntryActor: TypeAlias = "str"
+"""Who acted: a seat, `system`, or the id of a player."""
+
+
+class CaseField(TypedDict):
+    """The field that a dispute names."""
+
+    pointer: str
+    value: NotRequired[CaseFieldValue]
+    changes: list[Change]
+
+
+CaseFieldValue: TypeAlias = "Any"
+"""The value at that version. Left out if it does not exist or has more than 1,000 bytes."""
+
 ChainState: TypeAlias = 'Literal["verified", "undisclosed"] | str'
 """Whether the digests were checked, or cannot be checked yet, or another."""
 
@@ -327,7 +351,7 @@ class Change(TypedDict):
 
     version: int
     at: Moment
-    actor: str
+    actor: CaseEntryActor
     action: dict[str, Any]
     text: list[str]
     rules: list[str]
@@ -620,7 +644,6 @@ class DeskDispute(TypedDict):
     cost: int
     match: MatchId
     game: AnalysisWaitingGame
-    updated: int
     number: int
 
 
@@ -638,6 +661,17 @@ class Dispute(TypedDict):
     type: Literal["dispute"]
     version: int
     text: WrittenText
+    field: NotRequired[DisputeField]
+
+
+class DisputeCase(TypedDict):
+    """What a referee needs to rule, as you may see it."""
+
+    viewer: Viewer
+    entries: list[CaseEntry]
+    before: list[str] | None
+    after: list[str] | None
+    why: CaseField | None
 
 
 class DisputeEscalatedEvent(TypedDict):
@@ -651,6 +685,9 @@ class DisputeEscalatedEvent(TypedDict):
 
 DisputeEscalatedEventEntry: TypeAlias = "int"
 """the version of this entry"""
+
+DisputeField: TypeAlias = "str"
+"""the field of the view that it is about, as a JSON Pointer of at most 6 names"""
 
 
 class DisputeInFullFreezes(TypedDict):
@@ -684,6 +721,7 @@ class DisputeInFull(TypedDict):
     cost: int
     number: int
     steps: list[DisputeStep]
+    case: NotRequired[DisputeCase]
 
 
 class DisputeLapsedEvent(TypedDict):
@@ -724,6 +762,7 @@ class DisputeOpenedEvent(TypedDict):
     version: int
     opened: DisputeEscalatedEventEntry
     text: DisputeOpenedEventText
+    field: str | None
     until: int
     freezes: NotRequired[DisputeOpenedEventFreezes]
     left: NotRequired[DisputeOpenedEventLeft]
@@ -745,6 +784,7 @@ class DisputeRequest(TypedDict):
 
     version: int
     text: WrittenText
+    field: NotRequired[DisputeField]
 
 
 class DisputeRuledEvent(TypedDict):
@@ -1011,7 +1051,7 @@ class Frame(TypedDict):
     gone: NotRequired[list[str]]
     version: int
     at: Moment
-    actor: str
+    actor: CaseEntryActor
     action: str
     signed: NotRequired[str]
     key: NotRequired[Literal[True]]
@@ -1185,6 +1225,13 @@ class HandOver(TypedDict):
 
 HandOverPlayer: TypeAlias = "PlayerId | None"
 """the id of a player"""
+
+
+class Happened(TypedDict):
+    """A part of an entry, in sentences."""
+
+    text: str
+    dice: dict[str, list[int]]
 
 
 class Health(TypedDict):
@@ -1565,7 +1612,7 @@ class Match(TypedDict):
     commitment: Digest
     secret: Digest | None
     version: ChoicesBaseVersion
-    updated: StandingUpdated
+    updated: int
     thinking: Thinking | None
     code: NotRequired[str]
     rules: ContentHash
@@ -1786,7 +1833,7 @@ class NoticeAnswered(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["answered"]
     what: AnyProposal
     by: SeatId
@@ -1801,7 +1848,7 @@ NoticeContinued = TypedDict(
         "version": "int",
         "index": "int",
         "game": "AnyNoticeGame",
-        "at": "AnyNoticeAt",
+        "at": "int",
         "type": 'Literal["continued"]',
         "in": "MatchId",
         "from": "int",
@@ -1818,7 +1865,7 @@ class NoticeDispute(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["dispute"]
     dispute: DisputeNumber
     by: SeatId
@@ -1837,7 +1884,7 @@ class NoticeForfeited(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["forfeited"]
     seat: SeatId
 
@@ -1849,7 +1896,7 @@ class NoticeFrozen(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["frozen"]
 
 
@@ -1860,7 +1907,7 @@ class NoticeHandedOver(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["handed_over"]
     seat: SeatId
     player: PlayerId
@@ -1874,7 +1921,7 @@ class NoticeInvitationDeclined(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["invitation_declined"]
     seat: SeatId
     player: PlayerId
@@ -1887,7 +1934,7 @@ class NoticeInvited(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["invited"]
     seat: SeatId
     creator: PlayerId
@@ -1900,7 +1947,7 @@ class NoticeJoined(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["joined"]
     seat: SeatId
     player: PlayerId
@@ -1913,7 +1960,7 @@ class NoticeLeft(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["left"]
     seat: SeatId
     player: PlayerId
@@ -1926,7 +1973,7 @@ class NoticeMayReturn(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["may_return"]
     seat: SeatId
     level: AnyLevelId
@@ -1939,7 +1986,7 @@ class NoticeOffer(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["offer"]
     seat: SeatId
     what: AnyProposal
@@ -1955,7 +2002,7 @@ class NoticeOver(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["over"]
     status: Literal["over", "closed"] | str
     winners: list[SeatId]
@@ -1969,7 +2016,7 @@ class NoticeOverruled(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["overruled"]
     dispute: DisputeNumber
     remedy: NoticeOverruledRemedy
@@ -1987,7 +2034,7 @@ class NoticePaused(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["paused"]
     until: int
 
@@ -1999,7 +2046,7 @@ class NoticeResigned(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["resigned"]
     seat: SeatId
 
@@ -2011,7 +2058,7 @@ class NoticeResumed(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["resumed"]
 
 
@@ -2022,7 +2069,7 @@ class NoticeReturned(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["returned"]
     seat: SeatId
 
@@ -2034,7 +2081,7 @@ class NoticeSeatOffered(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["seat_offered"]
     seat: SeatId
     player: PlayerId
@@ -2047,7 +2094,7 @@ class NoticeSeatWithdrawn(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["seat_withdrawn"]
     seat: SeatId
 
@@ -2059,7 +2106,7 @@ class NoticeStarted(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["started"]
 
 
@@ -2070,7 +2117,7 @@ class NoticeSubstituted(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["substituted"]
     seat: SeatId
     level: AnyLevelId
@@ -2088,7 +2135,7 @@ class NoticeTimeOut(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["time_out"]
     seat: SeatId
     in_a_row: int
@@ -2102,7 +2149,7 @@ class NoticeTurn(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["turn"]
     seat: SeatId
     deadline: int | None
@@ -2115,7 +2162,7 @@ class NoticeUnfrozen(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["unfrozen"]
     paused_until: int | None
 
@@ -2127,7 +2174,7 @@ class NoticeVote(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["vote"]
     seat: SeatId
     about: SeatId
@@ -2141,7 +2188,7 @@ class NoticeVoteClosed(TypedDict):
     version: int
     index: int
     game: AnyNoticeGame
-    at: AnyNoticeAt
+    at: int
     type: Literal["vote_closed"]
     about: SeatId
     decision: Literal["forfeit", "substitute", "void"] | str | None
@@ -2154,7 +2201,7 @@ NoticeVoted = TypedDict(
         "version": "int",
         "index": "int",
         "game": "AnyNoticeGame",
-        "at": "AnyNoticeAt",
+        "at": "int",
         "type": 'Literal["voted"]',
         "seat": "SeatId",
         "about": "SeatId",
@@ -2700,17 +2747,6 @@ class ReportAudit(TypedDict):
     found: int
 
 
-class ReportEntries(TypedDict):
-    """an entry near the version that the dispute is about"""
-
-    version: int
-    actor: str
-    action: str
-    at: AnyNoticeAt
-    digest: Digest
-    rolls: list[dict[str, Any]]
-
-
 class ReportRefused(TypedDict):
     """an action of a seat that was refused near that version"""
 
@@ -2718,6 +2754,24 @@ class ReportRefused(TypedDict):
     version: int
     at: int
     code: str
+    rule: str | None
+    action: NotRequired[dict[str, Any]]
+
+
+class ReportDecisionsOptions(TypedDict):
+    action: dict[str, Any]
+    worth: int
+    tries: int
+
+
+class ReportDecisions(TypedDict):
+    """a decision of an artificial player near that version, made again"""
+
+    version: int
+    seat: SeatId
+    level: AnyLevelId
+    again: Literal["same", "differs", "not_run"] | str
+    options: list[ReportDecisionsOptions]
 
 
 class Report(TypedDict):
@@ -2725,9 +2779,8 @@ class Report(TypedDict):
 
     version: int
     audit: ReportAudit
-    entries: list[ReportEntries]
-    clocks: dict[str, int]
     refused: list[ReportRefused]
+    decisions: list[ReportDecisions]
 
 
 class ReportAttachedEvent(TypedDict):
@@ -3071,6 +3124,7 @@ class ShownDispute(TypedDict):
     type: Literal["dispute"]
     version: NotRequired[ShownDisputeVersion]
     text: NotRequired[WrittenText]
+    field: NotRequired[DisputeField]
 
 
 ShownDisputeVersion: TypeAlias = "int"
@@ -3253,11 +3307,8 @@ class Standing(TypedDict):
     commitment: Digest
     secret: Digest | None
     version: ChoicesBaseVersion
-    updated: StandingUpdated
+    updated: int
 
-
-StandingUpdated: TypeAlias = "int"
-"""When the match last changed, in milliseconds since 1970."""
 
 State: TypeAlias = "WarState | WowState | WocState"
 """A match at a version, as its viewer may see it."""
@@ -4203,7 +4254,7 @@ class Why(TypedDict):
     viewer: Viewer
     pointer: str
     at: int
-    value: NotRequired[Any]
+    value: NotRequired[CaseFieldValue]
     changes: list[Change]
     next: str | None
 
