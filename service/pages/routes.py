@@ -10,6 +10,7 @@ from service.context import Service
 from service.http import static
 from service.pages import pyodide
 from service.pages.check import check_page
+from service.pages.disputes import desk_page, dispute_page
 from service.pages.game import game_page, rulings_page
 from service.pages.html import Pages, page
 from service.pages.lobby import lobby
@@ -20,11 +21,13 @@ VIEWS: dict[str, Callable[..., Response]] = {
     "/": lobby,
     "/m/<match>": match_page,
     "/m/<match>/words": match_words,
+    "/m/<match>/disputes/<dispute>": dispute_page,
     "/embed/<match>": embed_page,
     "/oembed": oembed,
     "/games/<game>": game_page,
     "/games/<game>/rulings": rulings_page,
     "/check": check_page,
+    "/disputes": desk_page,
 }
 
 

@@ -47,10 +47,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]
 class Api:
     """A player of the service without a browser."""
 
-    def __init__(self, url: str, name: str) -> None:
+    def __init__(self, url: str, name: str, admin_key: str = "") -> None:
+        """Make the player: a referee, if the admin key is given."""
         self.url = url
-        self.key = ""
-        self.key = self.ask("POST", "/v1/players", {"name": name})["key"]
+        self.key = admin_key
+        self.key = self.ask("POST", "/v1/players", {"name": name, **({"role": "referee"} if admin_key else {})})["key"]
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}

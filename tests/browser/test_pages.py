@@ -335,19 +335,86 @@ def test_a_practice_match_begins_from_a_version_of_a_finished_one(open_page: Ope
     assert "player" in standing["seats"]["humans"]
 
 
-def test_a_seat_disputes_what_happened(open_page: Open, ada: Api) -> None:
-    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+def test_a_dispute_is_raised_from_the_replay_and_judged_on_its_page(open_page: Open, ada: Api, service: private.Place) -> None:
+    bob = Api(service.url, "Bob")
+    rex, quin = (Api(service.url, name, service.admin_key) for name in ("Rex", "Quin"))
+    options = {"map_number": 4, "removed_symbols": ["wheel", "arrow"], "first_seat": "red"}
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": options})["id"]
+    bob.ask("POST", f"/v1/matches/{match}/seats/blue", {})
     page = open_page(f"/m/{match}", ada.key)
     page.locator(".target.can").first.wait_for()
-    page.get_by_text("At the table").click()
+    play_by_clicks(page, 1)
+    page.get_by_role("button", name="One entry back").click()
+    disputed = int(page.locator("#version").inner_text().split()[0])
     page.get_by_role("button", name="Dispute", exact=True).click()
-    question = page.get_by_role("dialog", name="What is wrong?")
-    question.get_by_role("button", name="Cancel").click()
-    expect(question).to_have_count(0)
-    page.get_by_role("button", name="Dispute", exact=True).click()
-    question.get_by_role("textbox").fill("Too lucky.")
+    question = page.get_by_role("dialog", name="Dispute what happened")
+    expect(question.get_by_label("Version")).to_have_value(str(disputed))
+    assert Axe().run(page).violations_count == 0
+    question.get_by_label("Version").fill(str(disputed + 1))
+    place = question.get_by_label("What it is about").locator("option").nth(1)
+    tile, name = place.get_attribute("value"), place.inner_text()
+    question.get_by_label("What it is about").select_option(tile)
+    question.get_by_label("What is wrong?").fill("Too lucky.")
+    page.route("**/disputes*", lambda route: route.fulfill(status=422, json={"code": "x", "detail": "Not now."}), times=1)
     question.get_by_role("button", name="Dispute it").click()
-    expect(page.locator("#log")).to_contain_text("dispute")
+    expect(question.get_by_role("alert")).to_have_text("Not now.")
+    question.get_by_role("button", name="Dispute it").click()
+    expect(question).to_have_count(0)
+    (one,) = ada.ask("GET", f"/v1/matches/{match}/disputes")["disputes"]
+    assert (one["version"], one["steps"][0]["event"]["field"]) == (disputed + 1, f"/tiles/{tile}")
+    page.get_by_role("link", name="Read it").click()
+    expect(page.locator("#yours")).to_contain_text("Withdraw")
+
+    other = open_page(f"/m/{match}", bob.key)
+    other.get_by_role("link", name="Read and answer").click()
+    other.get_by_label("What do you say to it?").fill("Pure luck.")
+    other.get_by_role("button", name="State it").click()
+    expect(other.locator("#steps")).to_contain_text("Pure luck.")
+
+    desk = open_page("/", rex.key, **PHONE)
+    desk.get_by_role("link", name="Disputes").click()
+    row = desk.get_by_role("link", name=re.compile(f"Red disputes version {disputed + 1}"))
+    row.wait_for()
+    assert Axe().run(desk).violations_count == 0
+    row.click()
+    expect(desk.locator("#report")).to_contain_text("nothing is wrong")
+    expect(desk.locator("#report")).to_contain_text(f"Why is it so: Tiles, {name}")
+    expect(desk.locator("#entries [aria-current]")).to_contain_text("This is disputed.")
+    expect(desk.locator("#boards img")).to_have_count(2)
+    desk.wait_for_function("() => [...document.querySelectorAll('#boards img')].every((picture) => picture.naturalWidth > 0)")
+    for theme in ("light", "dark"):
+        desk.emulate_media(color_scheme=theme)
+        found = Axe().run(desk)
+        assert found.violations_count == 0, found.generate_report()
+    assert desk.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    desk.get_by_role("button", name="Take the case").focus()  # from here on by keys
+    desk.keyboard.press("Enter")
+    expect(desk.locator("#steps")).to_contain_text("takes the case")
+    desk.get_by_label("The dispute is rejected").focus()
+    for key in ("ArrowDown", "Tab", "ArrowDown", "Tab"):  # upheld; of the remedies the next one; its version
+        desk.keyboard.press(key)
+    expect(desk.get_by_label("From which version?")).to_be_focused()
+    desk.keyboard.press("Tab")
+    desk.keyboard.type("Play it again.")
+    desk.keyboard.press("Tab")
+    desk.keyboard.press("Enter")
+    expect(desk.locator("#state")).to_contain_text("Without an appeal")
+    expect(desk.locator("#yours")).to_be_hidden()
+
+    other.reload()
+    other.get_by_label("Why is the ruling wrong?").fill("It was fair.")
+    other.get_by_role("button", name="Appeal").click()
+    expect(other.locator("#state")).to_contain_text("Another referee must rule")
+    desk.reload()
+    expect(desk.locator("#yours")).to_contain_text("you cannot rule on the appeal")
+    last = open_page(f"/m/{match}/disputes/1", quin.key)
+    last.get_by_label("The dispute is upheld").check()
+    last.get_by_label("A seat forfeits").check()
+    last.get_by_label("Which seat?").select_option("blue")
+    last.get_by_label("Your reasons").fill("Blue was told before.")
+    last.get_by_role("button", name="Rule", exact=True).click()
+    expect(last.locator("#state")).to_contain_text("It is settled")
+    assert ada.ask("GET", f"/v1/matches/{match}")["outcome"]["winners"] == ["red"]
 
 
 def test_the_newest_version_says_which_artificial_player_is_thinking(open_page: Open, ada: Api) -> None:

@@ -158,6 +158,8 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "page /embed/<match>": pages("/embed/{match}"),
     "page /oembed": lambda about: iter([Ask(f"/oembed?url={quote(f'http://localhost/m/{about.match}')}")]),
     "page /games/<game>": lambda about: iter([Ask("/games/war")]),
+    "page /m/<match>/disputes/<dispute>": pages("/m/{match}/disputes/1"),
+    "page /disputes": lambda about: iter([Ask("/disputes")]),
     "page /games/<game>/rulings": lambda about: iter([Ask("/games/war/rulings")]),
 }
 """What is asked at each route that answers without writing, the pages for people included. The last ones refuse while a match is played."""
@@ -269,9 +271,11 @@ def written(one: Caller, two: Caller, referee: Caller, match: str, action: Any) 
     story: list[tuple[str, Caller, str, Any]] = [
         ("act", one, f"/v1/matches/{match}/actions", action),
         ("act", two, f"/v1/matches/{match}/actions", {"type": "offer", "what": "void"}),
-        ("raise_dispute", two, disputes, {"version": 3, "text": "The shuffle was no shuffle."}),
+        ("raise_dispute", two, disputes, {"version": 3, "text": "The shuffle was no shuffle.", "field": "/deck"}),
         ("state_side", one, f"{disputes}/1/statements", {"text": "It was one."}),
         ("get_desk", referee, "/v1/disputes", None),
+        ("get_disputes", one, f"{disputes}?case=1", None),
+        ("get_disputes", two, f"{disputes}?case=1", None),
         ("rule_dispute", referee, f"{disputes}/1/ruling", {"verdict": "rejected", "text": "The record holds."}),
         ("appeal_ruling", two, f"{disputes}/1/appeal", {"text": "It does not."}),
     ]

@@ -22,9 +22,9 @@ from tests.service.conftest import Caller, worlds
 
 STATIC = Path(next(iter(web.__path__))) / "static"
 BUDGET = 60_000
-# Loaded where a reader audits, asks what a level thinks, or keeps pictures.
+# Loaded where a reader audits, disputes, asks what a level thinks, or keeps pictures.
 ON_REQUEST = {"analysing.css", "analysing.js", "animating.js", "auditing.css", "auditing.js", "checking.js", "disputing.js", "gifenc.js"}
-ON_REQUEST |= {"pictures.js", "signkeys.js", "turning.js", "why.js"}
+ON_REQUEST |= {"case.js", "desk.js", "disputes.css", "pictures.js", "signkeys.js", "turning.js", "why.js"}
 
 
 class Tags(HTMLParser):
@@ -56,6 +56,8 @@ def pages(match: str) -> list[str]:
         f"/m/{match}",
         f"/m/{match}?at=5",
         f"/embed/{match}",
+        f"/m/{match}/disputes/1",
+        "/disputes",
         *[f"/games/{game}" for game in GAMES],
         *[f"/games/{game}/rulings" for game in GAMES],
     ]

@@ -158,7 +158,7 @@ def test_what_an_action_answers_and_what_a_dispute_tells_does_not_depend_on_the_
         seen.append(list(written(one, two, rex, match, action)))
         other.close()
     assert seen[0] == seen[1]
-    assert {"try_actions", *(route for route, _ in seen[0])} == set(WRITES)
+    assert {"try_actions", *(route for route, _ in seen[0])} - {"get_disputes"} == set(WRITES)
 
 
 def quiet(platform: Platform, ada: Caller, ben: Caller, match: str) -> list[tuple[str, Any]]:

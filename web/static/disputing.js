@@ -1,16 +1,47 @@
-// Disputes on the page of a match: what is open, what has been said, and what a seat can do about it. Where a match comes from and goes on.
+// Disputes: raising one from any version of a match, and where each one stands. The page of a dispute is case.js.
 
 import { act } from "./acting.js";
 import { json } from "./asking.js";
-import { askText } from "./dialogs.js";
-import { $, crest, make, tell } from "./site.js";
+import { opened } from "./dialogs.js";
+import { crest, make, tell } from "./site.js";
+import { pointerTo } from "./words.js";
 
+const LONGEST = 2000; // letters of a text
 const STATES = {
-  open: "The match is frozen until a referee rules.",
-  ruled: "A referee has ruled. The match is frozen while a seat can appeal.",
-  appealed: "The match is frozen until another referee rules on the appeal.",
+  open: "A referee must rule.",
+  ruled: "A referee has ruled. The seats can still appeal.",
+  appealed: "Another referee must rule on the appeal.",
   settled: "It is settled.",
+  withdrawn: "It was withdrawn.",
+  lapsed: "Nobody has ruled, so it has lapsed.",
 };
+
+/** Return a dispute in a few words. `seat`: the name of the seat that disputes. */
+export const title = (one, seat) => `${seat} disputes version ${one.version}`;
+
+/** Return where a dispute stands, in sentences. */
+export const stateOf = (one) => `${one.escalated && one.state !== "settled" && one.state !== "lapsed" ? "Only an admin can rule now." : STATES[one.state]}${one.freezes ? " The match is frozen meanwhile." : ""}`;
+
+/** Return a moment in words. */
+export const when = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+
+/** Return what comes when nobody does anything about a dispute, in a sentence, or an empty text. */
+export function nextOf(one) {
+  if (one.until === null) return "";
+  const at = when(one.until);
+  if (one.state === "ruled") return ` Without an appeal by ${at} the ruling takes effect.`;
+  if (one.escalated) return one.state === "appealed" ? ` Without a ruling by ${at} the first one stands.` : ` Without a ruling by ${at} it lapses.`;
+  return ` Without a ruling by ${at} it goes to an admin.`;
+}
+
+/** Return how long it is until a moment, in words. */
+export function dueIn(at) {
+  const hours = Math.max(0, Math.round((at - Date.now()) / 3_600_000));
+  return hours < 48 ? `in ${hours} hours` : `in ${Math.round(hours / 24)} days`;
+}
+
+/** Return a field for a text. */
+export const textField = (about) => make("label", {}, about, make("textarea", { name: "text", required: true, rows: 4, maxlength: LONGEST }));
 
 /** Return the rows for a match: where it comes from, where it goes on, and its disputes. `play` is the Playing of the page. */
 export const rows = (play) => [...elsewhereRows(play.standing), ...disputeRows(play)];
@@ -25,72 +56,55 @@ function elsewhereRows({ origin, practice, continued }) {
   ].filter(Boolean);
 }
 
-/** Return a row for each dispute that was not withdrawn and has not lapsed. */
-function disputeRows(play) {
-  const { api, standing, told } = play;
-  const seat = play.seats[0] ?? null;
+/** Return a row for each dispute that was not withdrawn and has not lapsed. Its page has the rest. */
+function disputeRows({ standing, seats }) {
   return standing.disputes.flatMap((one, place) => {
-    const number = place + 1;
-    if (!(one.state in STATES)) return [];
-    const button = (label, action) => make("button", { type: "button", class: "small", onclick: action }, label);
-    const say = (label, path, type, about, done) =>
-      button(label, async () => {
-        const text = await askText(label, { about, long: true });
-        if (!text) return;
-        try {
-          const action = { type, dispute: number, text };
-          await act({ path: `${api}/disputes/${number}/${path}?seat=${seat}`, match: play.match, seat, version: play.seen, body: { text }, actions: [action] });
-          tell(done);
-        } catch (problem) {
-          play.refuse(problem);
-        }
-      });
-    const stating = seat && seat !== one.seat && ["open", "appealed"].includes(one.state) && !one.sides.includes(seat);
+    if (one.state === "withdrawn" || one.state === "lapsed") return [];
+    const others = seats.filter((seat) => seat !== one.seat && !one.sides.includes(seat));
+    const toSay = (others.length && ["open", "appealed"].includes(one.state)) || (seats.length && one.state === "ruled");
     return make(
       "div",
       { class: "row dispute" },
       crest(`b-${one.seat}`),
-      make("span", {}, make("strong", {}, `Dispute about version ${one.version}. `), STATES[one.state]),
-      button("Read it", () => read(api, number, told)),
-      stating ? say("State your side", "statements", "state_side", "What do you say to it? You can say it once.", "Your side is stated.") : null,
-      seat && one.state === "ruled" ? say("Appeal", "appeal", "appeal", "Why is the ruling wrong? Another referee decides, and that is final.", "Your appeal is before another referee.") : null,
+      make("span", {}, make("strong", {}, `Dispute about version ${one.version}. `), stateOf(one)),
+      make("a", { class: `button small${toSay ? " first" : ""}`, href: `/m/${standing.id}/disputes/${place + 1}` }, toSay ? "Read and answer" : "Read it"),
     );
   });
 }
 
-/** Dispute what happened at the newest version: the match is frozen until that is settled. */
-export async function dispute(play) {
-  const text = await askText("What is wrong?", { about: "The match is frozen until a referee has ruled.", long: true, send: "Dispute it" });
-  if (!text) return;
-  try {
-    const body = { version: play.standing.version, text };
-    const action = { type: "dispute", ...body };
-    await act({ path: `${play.api}/disputes?seat=${play.seat}`, match: play.match, seat: play.seat, version: play.seen, body, actions: [action] });
-    tell("Your dispute is before a referee.");
-  } catch (problem) {
-    play.refuse(problem);
-  }
-}
-
-/** Show the steps of a dispute. `told` makes a sentence of the entry of a version, or is null if it is not loaded. */
-async function read(api, number, told) {
-  const list = $("why-list");
-  $("why-title").textContent = `Dispute ${number}`;
-  list.replaceChildren(make("li", {}, "Looking …"));
-  if (!$("why").open) $("why").showModal();
-  try {
-    const { disputes } = await json(`${api}/disputes`);
-    const { steps } = disputes.find((one) => one.number === number);
-    list.replaceChildren(...steps.map(({ version, event }) => make("li", {}, make("b", {}, `Version ${version}. `), told(version) ?? "", ...wordsOf(event))));
-  } catch (problem) {
-    list.replaceChildren(make("li", {}, problem.message));
-  }
-}
-
-/** Return what a step says beyond the sentence of its entry. Texts and reports are null for those who may not see them. */
-function wordsOf({ text, report }) {
-  if (text) return [make("blockquote", {}, text)];
-  if (!report) return [];
-  const { state, found } = report.audit;
-  return [make("blockquote", {}, state === "holds" ? "An audit of the record finds nothing." : `Audit of the record: ${state}, ${found} found.`)];
+/**
+ * Ask what is wrong at a version, and dispute it. `seats`: the player's seats; `places`: [id, name] of what the dispute can be about;
+ * `place`: the one that is chosen; `told`: makes a sentence of the entry of a version, or null; `over`: whether the match is.
+ */
+export async function dispute({ match, seats, version, newest, places, place = "", told, over }) {
+  const api = `/v1/matches/${match}`;
+  const what = make("small", { "aria-live": "polite" });
+  const number = make("input", { name: "version", type: "number", min: 1, max: newest, required: true });
+  number.value = version;
+  const tellVersion = () => (what.textContent = told(Number(number.value)) ?? "");
+  number.oninput = tellVersion;
+  tellVersion();
+  const about = make("select", { name: "place" }, make("option", { value: "" }, "the whole entry"), ...places.map(([id, name]) => make("option", { value: id }, name)));
+  about.value = place;
+  const seat = make("select", { name: "seat" }, ...seats.map(({ id, name }) => make("option", { value: id }, name)));
+  const follows = over ? "Nothing changes until a referee has ruled." : "The match is frozen until a referee rules, for some days at most. If it is your turn, your clock runs on until a referee takes the case.";
+  const form = [
+    make("label", {}, "Version", number, what),
+    make("label", {}, "What it is about", about),
+    seats.length > 1 ? make("label", {}, "As", seat) : null,
+    textField("What is wrong?"),
+    make("p", { class: "note" }, `The other seats and the referees read this. ${follows}`),
+  ];
+  const raise = async (data) => {
+    const disputed = Number(data.get("version"));
+    const own = data.get("seat") ?? seats[0].id;
+    const body = { version: disputed, text: data.get("text").trim() };
+    if (data.get("place")) {
+      const state = await json(`${api}/state?${new URLSearchParams({ at: disputed, viewer: own })}`);
+      const field = pointerTo(state.view, data.get("place"));
+      if (field !== null) body.field = field;
+    }
+    await act({ path: `${api}/disputes?seat=${own}`, match, seat: own, version: newest, body, actions: [{ type: "dispute", ...body }] });
+  };
+  if (await opened("Dispute what happened", form, "Dispute it", raise)) tell("Your dispute is before a referee.");
 }

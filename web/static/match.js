@@ -36,7 +36,7 @@ let drafted = null; // the picture of a draft, which is shown instead of a versi
 const board = new Board({ heading: $("the-heading"), board: $("the-board"), panels: $("the-panels"), onPick: (id) => play.pick(id) });
 board.onLook = async (id) => {
   const { why } = await import("./why.js");
-  if (!drafted) why({ api, id, name: word(words, id), version: wanted, viewer, told, show: stepTo });
+  if (!drafted) why({ api, id, name: word(words, id), version: wanted, viewer, told, show: stepTo, dispute: $("dispute").hidden ? null : dispute });
 };
 board.onZoom = (zoomed) => {
   $("whole").hidden = !zoomed;
@@ -52,7 +52,6 @@ const play = new Playing({
   board,
   rule: showRule,
   picture: (version) => frames.at(version),
-  told: (version) => (frames.lines[version] ? told(frames.lines[version]) : null),
   draw: (picture) => {
     drafted = picture;
     draw();
@@ -148,6 +147,7 @@ const told = (line) => {
   return text ? text.replace(PLAYER, (_, id) => actorName(id)) : `${actorName(line.actor)}: ${word(words, line.action ?? "").toLowerCase()}.`;
 };
 const PLAYER = /\{(p[a-z2-7]{16})\}/g;
+const toldAt = (version) => (frames.lines[version] ? told(frames.lines[version]) : null);
 const actorName = (id) => standing?.players[id]?.name ?? (/^p[a-z2-7]{16}$/.test(id) ? "somebody" : seatName(id));
 const seatName = (id) => seats.find((seat) => seat.id === id)?.name ?? word(words, id);
 
@@ -320,6 +320,7 @@ async function refresh() {
   ownEyes();
   eyes();
   await play.refresh(standing, mine());
+  $("dispute").hidden = !mine().length || !["playing", "over"].includes(standing.status);
   signs();
   const ended = standing.status === "over" || standing.status === "closed";
   if (ended) finished();
@@ -538,6 +539,15 @@ $("practise").onclick = async () => {
     tell(problem.message, true);
   }
 };
+
+/** Dispute a version, about a place of the board perhaps, as a seat of the player. */
+async function dispute(version, place) {
+  const places = [...(board.targets?.keys() ?? [])].map((id) => [id, word(words, id)]).sort(([, one], [, other]) => one.localeCompare(other));
+  const own = mine().map((id) => ({ id, name: seatName(id) }));
+  (await import("./disputing.js")).dispute({ match, seats: own, version, newest, places, place, told: toldAt, over: standing.status === "over" });
+}
+
+$("dispute").onclick = () => dispute(wanted);
 
 async function extra(name, element) {
   if (!page.dataset.rest.split(" ").includes(name)) return;

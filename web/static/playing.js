@@ -310,7 +310,8 @@ export class Playing {
     this.late = this.pressed;
     if (this.late) return;
     const focused = document.activeElement?.closest?.("#play") ? document.activeElement.dataset.keep : null;
-    const parts = this.current ? [...this.disputes(), this.urgent(), ...this.asking(), this.refused(), this.bar()].filter(Boolean) : [];
+    const newest = this.current ? [this.urgent(), ...this.asking(), this.refused(), this.bar()] : [];
+    const parts = [...this.disputes(), ...newest].filter(Boolean);
     this.root.hidden = parts.length === 0;
     this.root.replaceChildren(...parts);
     this.root.setAttribute("aria-busy", String(this.busy));
@@ -464,8 +465,7 @@ export class Playing {
     const found = this.table.choices.filter((choice) => !URGENT.has(choice.action.type));
     if (!found.length) return null;
     if (this.seat && this.standing.clock?.claim_days && !this.standing.to_act.includes(this.seat)) found.push({ action: { type: "claim" } });
-    const dispute = make("button", { type: "button", class: "small", onclick: async () => (await import("./disputing.js")).dispute(this) }, "Dispute");
-    const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)), this.seat && this.standing.status === "playing" && this.standing.disputed_since === null ? dispute : null);
+    const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)));
     const details = make("details", { class: "attable" }, make("summary", {}, "At the table"), row);
     details.open = this.opened ?? false;
     details.ontoggle = () => (this.opened = details.open);

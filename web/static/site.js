@@ -93,6 +93,7 @@ async function introduce() {
   $("account").textContent = me?.name ?? (keeping.key === null ? "Play" : "You");
   $("nobody").hidden = keeping.key !== null;
   $("somebody").hidden = keeping.key === null;
+  $("desk").hidden = !me || me.role === "player";
   $("account-title").textContent = keeping.key === null ? "Who plays?" : "You";
   if (me) $("rename").elements.name.value = me.name;
 }

@@ -6,8 +6,8 @@ import { pointerTo } from "./words.js";
 
 const SHOWN = 8; // changes
 
-/** Show why a place is as it is at a version. `told` makes a sentence of an entry, `show` goes to a version. */
-export async function why({ api, id, name, version, viewer, told, show }) {
+/** Show why a place is as it is at a version. `told` makes a sentence of an entry, `show` goes to a version, `dispute` disputes one, or is null. */
+export async function why({ api, id, name, version, viewer, told, show, dispute }) {
   const dialog = $("why");
   const list = $("why-list");
   $("why-title").textContent = name;
@@ -25,6 +25,7 @@ export async function why({ api, id, name, version, viewer, told, show }) {
         make("button", { type: "button", class: "small", onclick: () => (dialog.close(), show(change.version)) }, `Version ${change.version}`),
         " ",
         change.events.map((event) => event.text).filter(Boolean).join(" ") || told(change),
+        dispute ? make("button", { type: "button", class: "small quiet", onclick: () => (dialog.close(), dispute(change.version, id)) }, "Dispute") : null,
         ...change.rules.slice(-3).flatMap((rule) => [" ", make("a", { class: "rule", "data-rule": rule, href: `/games/${found.game}#${rule}` }, rule)]),
       ),
     );
