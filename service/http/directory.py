@@ -21,6 +21,7 @@ from events.store.heads import Lost
 
 REMEMBERED = 10_000
 LOOK_SECONDS = 5.0
+SIGNING_SECONDS = 30.0  # less than the minute after which verifiers find that a key had been revoked (record/dossiers/keys.py)
 
 Wake = Callable[[int], None]
 
@@ -56,7 +57,7 @@ class Directory:
         self._seconds = seconds
         self._accounts: TTLCache[str, Remembered] = TTLCache(REMEMBERED, seconds)
         self._names: TTLCache[str, tuple[str | None, int]] = TTLCache(REMEMBERED, seconds)
-        self._signing: TTLCache[str, frozenset[str]] = TTLCache(REMEMBERED, seconds)  # valid signing keys by player
+        self._signing: TTLCache[str, str] = TTLCache(REMEMBERED, min(seconds, SIGNING_SECONDS))  # by player, the key used last if valid
         self._wakes: dict[str, set[Wake]] = {}
         self._changes = 0
         self._lock = threading.Lock()
@@ -109,16 +110,16 @@ class Directory:
     def signs_with(self, id: str, key: str) -> bool:
         """Return True if a player has a signing key that is not revoked. `key`: in base64. Raise StoreUnavailable."""
         with self._lock:
-            known = self._signing.get(id, frozenset())
+            known = self._signing.get(id)
             before = self._changes
-        if key in known:
+        if key == known:
             return True
         valid = signing_keys.is_valid(self._platform, id, key)
         if valid:
             with self._lock:
                 self._listen()
                 if self._changes == before:
-                    self._signing[id] = known | {key}
+                    self._signing[id] = key
         return valid
 
     def forget(self, id: str) -> None:

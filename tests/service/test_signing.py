@@ -91,6 +91,12 @@ def test_a_key_is_looked_up_once_and_a_revoked_one_is_heard_of(platform: Platfor
     SIGNER.register(platform, ada.id)
     assert [directory.signs_with(ada.id, SIGNER.key) for _ in range(3)] == [True] * 3
     assert len(asked) == 2, "what is not valid is asked for each time"
+    other = Signer(2)
+    other.register(platform, ada.id)
+    assert [directory.signs_with(ada.id, signer.key) for signer in (other, SIGNER, other, other)] == [True] * 4
+    assert len(asked) == 5, "the key that was used last is remembered, so that no other key is remembered for longer with it"
+    assert Directory(platform, 3600.0)._signing.ttl == 30, "verifiers allow a minute"
+    directory.signs_with(ada.id, SIGNER.key)
     SIGNER.revoke(platform, ada.id)
     assert within(10, lambda: not directory.signs_with(ada.id, SIGNER.key))
 
