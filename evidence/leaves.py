@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evidence.notes import ED25519, VerifierKey
+from evidence.statements import signing_key_text
 
 BEGIN, HOUR, END = "begin", "hour", "end"
 SEALED, BULK, REGISTERED, REVOKED = "sealed", "bulk", "signing_key", "signing_key_revoked"
@@ -161,11 +162,10 @@ def follows(last: Leaf | None, leaf: Leaf) -> bool:
     >>> follows(None, begin), follows(begin, Leaf("hour", "m", 4, "bb", 9)), follows(None, Leaf("hour", "m", 4, "bb", 9))
     (True, True, False)
     """
-    if not leaf.is_of_match:
-        return last is None or leaf.kind != BULK
-    if last is None:
-        return leaf.kind == BEGIN
-    return last.kind != END and leaf.kind != BEGIN and leaf.version > last.version and leaf.at >= last.at
+    kind = leaf.kind
+    if last is not None and kind in (HOUR, END):
+        return last.kind in (BEGIN, HOUR) and leaf.version > last.version and leaf.at >= last.at
+    return kind == BEGIN and last is None if kind in (BEGIN, HOUR, END) else last is None or kind != BULK
 
 
 def contradictions(leaves: Sequence[Placed], since: int = 0) -> Iterator[Finding]:
@@ -235,18 +235,17 @@ def key_findings(leaf: Placed, others: Sequence[Placed]) -> Iterator[Finding]:
 
 
 def is_proven(leaf: Leaf) -> bool:
-    r"""Return True if the registration of a signing key is signed by that key.
+    """Return True if the registration of a signing key is signed by that key.
 
     >>> from evidence.notes import SigningKey
     >>> key = SigningKey("key", bytes(32))
     >>> public = base64.b64encode(key.verifier.public).decode()
-    >>> signed = base64.b64encode(key.signature(f"warledger.org/signing-key/v1\np\n{public}\n".encode()).signature).decode()
+    >>> signed = base64.b64encode(key.signature(signing_key_text("p", public).encode()).signature).decode()
     >>> is_proven(Leaf("signing_key", "p", 0, public, 5, signed)), is_proven(Leaf("signing_key", "q", 0, public, 5, signed))
     (True, False)
     """
-    text = f"warledger.org/signing-key/v1\n{leaf.subject}\n{leaf.digest}\n"
     key = VerifierKey(leaf.subject, ED25519, base64.b64decode(leaf.digest))
-    return key.signed(text.encode(), base64.b64decode(leaf.more))
+    return key.signed(signing_key_text(leaf.subject, leaf.digest).encode(), base64.b64decode(leaf.more))
 
 
 def shown_by(code: str, leaves: Sequence[Placed]) -> Finding | None:
@@ -260,7 +259,7 @@ def shown_by(code: str, leaves: Sequence[Placed]) -> Finding | None:
         return None
     if len(leaves) == 3 and code == "leaf_late":
         return late(*leaves)
-    if len(leaves) in (1, 2) and code in ("key_unproven", "key_shared"):
+    if len(leaves) == {"key_unproven": 1, "key_shared": 2}.get(code):
         return next((found for found in key_findings(leaves[-1], leaves[:-1]) if found.code == code), None)
     if len(leaves) == 2 and leaves[0][1].subject == leaves[1][1].subject and conflict(leaves[0][1], leaves[1][1]) == code:
         return _finding(code, leaves)

@@ -24,6 +24,7 @@ from tools.logs import Signed, Unable
 AT_ONCE = 8192  # leaves that are taken together
 MOST = 1000  # findings that are kept of a log
 MOST_TOLD = 20  # findings of a round that are no alarms
+MOST_LASTS = 50_000  # last leaves of matches in memory
 MOST_SUSPECTS = 10_000  # leaves of a round at which a closer look is taken
 
 _HEADER = b'{"checkpoint":'
@@ -109,8 +110,8 @@ class Scan:
         """Take some leaves. Return the edge of the tree after them."""
         first = edge.size
         edge, added = tiles.grow(edge, tiles.leaf_hashes(raws))
-        placed = [(first + place, leaves.read(raw)) for place, raw in enumerate(raws)]
-        look.take(placed, self._lasts({leaf.subject for _, leaf in placed if leaf.subject}))
+        placed = list(enumerate(map(leaves.read, raws), first))
+        look.take(placed)
         write = self._database.executemany
         write("INSERT INTO leaves VALUES (?, ?)", enumerate(raws, first))
         write("INSERT INTO places VALUES (?, ?)", sorted((leaf.subject, number) for number, leaf in placed if leaf.subject))
@@ -118,17 +119,14 @@ class Scan:
             start = edge.size // WIDTH**level - len(row)
             write("INSERT INTO hashes VALUES (?, ?, ?)", ((level, start + place, each) for place, each in enumerate(row)))
         write("INSERT OR IGNORE INTO keys VALUES (?, ?)", ((leaf.digest, n) for n, leaf in placed if leaf.kind == leaves.REGISTERED))
-        begun = {leaf.subject for _, leaf in placed if leaf.kind == leaves.BEGIN}
-        ended = {leaf.subject for _, leaf in placed if leaf.kind == leaves.END}
-        write("INSERT OR IGNORE INTO running VALUES (?, 0)", ((subject,) for subject in sorted(begun - ended)))
-        write("DELETE FROM running WHERE subject = ?", ((subject,) for subject in sorted(ended - begun)))
+        write("INSERT OR IGNORE INTO running VALUES (?, 0)", ((subject,) for subject in sorted(look.begun - look.ended)))
+        write("DELETE FROM running WHERE subject = ?", ((subject,) for subject in sorted(look.ended - look.begun)))
         return edge
 
-    def _lasts(self, subjects: Iterable[str]) -> dict[str, Placed]:
+    def lasts(self, subjects: Iterable[str]) -> dict[str, Placed]:
         """Return the last leaf of each of these subjects that has one."""
-        asked = json.dumps(list(subjects))
         text = "SELECT (SELECT max(number) FROM places WHERE subject = value) FROM json_each(?)"
-        rows = self._database.execute(f"SELECT number, leaf FROM leaves WHERE number IN ({text})", (asked,))
+        rows = self._database.execute(f"SELECT number, leaf FROM leaves WHERE number IN ({text})", (json.dumps(list(subjects)),))
         placed = [(number, leaves.read(raw)) for number, raw in rows]
         return {leaf.subject: (number, leaf) for number, leaf in placed}
 
@@ -150,6 +148,10 @@ class Scan:
         """Return the leaves of a match, of a player's keys, or of a bulk file, each with its index."""
         text = "SELECT number, leaf FROM places JOIN leaves USING (number) WHERE subject = ? ORDER BY number"
         return self._database.execute(text, (subject,)).fetchall()
+
+    def covered(self, match: str, size: int) -> int:
+        """Return the last version of a match that one of the first `size` leaves names; 0 if there is none."""
+        return max((leaves.read(raw).version for number, raw in self.of(match) if number < size), default=0)
 
     def raw(self, number: int) -> bytes:
         """Return the bytes of a leaf."""
@@ -208,29 +210,43 @@ class _Look:
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
         self.latest, self.place = scan.latest, scan.place
+        self.begun: set[str] = set()  # the matches that began in the leaves that were taken last
+        self.ended: set[str] = set()  # and those that ended
         self._alarmed = {finding.subject for finding in scan.found() if finding.is_alarm}
+        self._lasts: dict[str, Placed] = {}  # the last leaves of matches that run
         self._suspects: dict[str, int] = {}  # by subject, the first leaf at which to look
         self._keys: list[Placed] = []
         self._late: list[Finding] = []
         self._strange: list[Finding] = []
 
-    def take(self, placed: Sequence[Placed], lasts: dict[str, Placed]) -> None:
-        """Look at some leaves. `lasts`: the last leaf of each subject before them."""
+    def take(self, placed: Sequence[Placed]) -> None:
+        """Look at some leaves."""
+        lasts = self._lasts
+        for subject in list(lasts) if len(lasts) > MOST_LASTS else self.ended:
+            lasts.pop(subject, None)  # it is in the file by now
+        self.begun, self.ended = set(), set()
+        lasts.update(self._scan.lasts({leaf.subject for _, leaf in placed if leaf.subject and leaf.subject not in lasts}))
         for number, leaf in placed:
-            last = lasts.get(leaf.subject) if leaf.subject else None
-            if leaf.subject:
-                lasts[leaf.subject] = (number, leaf)
-                if leaf.subject in self._alarmed or not leaves.follows(last and last[1], leaf):
-                    self._suspect(leaf.subject, number)
-                if leaf.kind == leaves.REGISTERED and len(self._keys) < MOST_SUSPECTS:
-                    self._keys.append((number, leaf))
-                if last is not None and leaf.is_of_match and leaf.at + leaves.DUE_MS < self.latest and len(self._late) < MOST_TOLD:
-                    later = (self.place, Leaf(leaves.HOUR, at=self.latest))
-                    self._late += [found] if (found := leaves.late(last, later, (number, leaf))) else []
-                if leaf.at > self.latest:
-                    self.latest, self.place = leaf.at, number
-            elif leaf.kind != leaves.SEALED and len(self._strange) < MOST_TOLD:
-                self._strange.append(_strange(number, leaf))
+            subject = leaf.subject
+            if not subject:
+                if leaf.kind != leaves.SEALED and len(self._strange) < MOST_TOLD:
+                    self._strange.append(_strange(number, leaf))
+                continue
+            last = lasts.get(subject)
+            lasts[subject] = (number, leaf)
+            if leaf.kind == leaves.BEGIN:
+                self.begun.add(subject)
+            elif leaf.kind == leaves.END:
+                self.ended.add(subject)
+            if not leaves.follows(last and last[1], leaf) or subject in self._alarmed:
+                self._suspect(subject, number)
+            if leaf.kind == leaves.REGISTERED and len(self._keys) < MOST_SUSPECTS:
+                self._keys.append((number, leaf))
+            if leaf.at > self.latest:
+                self.latest, self.place = leaf.at, number
+            elif last is not None and leaf.at + leaves.DUE_MS < self.latest and len(self._late) < MOST_TOLD:
+                later = (self.place, Leaf(leaves.HOUR, at=self.latest))
+                self._late += [found] if (found := leaves.late(last, later, (number, leaf))) else []
 
     def findings(self, since: int) -> Iterator[Finding]:
         """Yield what the leaves show, from the index `since` on."""

@@ -11,9 +11,9 @@ from evidence.checkpoints import Checkpoint
 from evidence.leaves import Finding
 from evidence.notes import Malformed, Unverified, VerifierKey, opened
 from evidence.statements import NotAStatement, Receipt
-from evidence.tiles import WIDTH, Tile
 from evidence.tree import Node
-from tools.logs import Missing, Server, Signed, Unable, signed
+from tools.asking import Server
+from tools.logs import Missing, Signed, Unable, signed
 from tools.scans import Scan
 
 ROUNDS = 3  # how often a server may show an older log before it counts, because a cache may do so
@@ -66,7 +66,7 @@ class Watch:
         found = self._server.signed(keys)
         scan = self._scan(found.checkpoint.origin)
         if scan.note == "" or self._grew(scan, found, keys):
-            for finding in scan.grow(found, self._fresh(scan.size, found.checkpoint.size)):
+            for finding in scan.grow(found, self._server.fresh(scan.size, found.checkpoint.size)):
                 self._tell(scan, finding, keys)
         if self._older:
             return None
@@ -75,8 +75,8 @@ class Watch:
                 self._tell(scan, finding, keys, [receipt])
         return found.checkpoint
 
-    def compare_with(self, note: str) -> None:
-        """Compare the log with a checkpoint that somebody else has seen. Raises Forked, Unable."""
+    def compare_with(self, note: str) -> Signed:
+        """Compare the log with a checkpoint that somebody has seen, and return the newest one. Raises Forked, Unable."""
         keys = self._keys or self._server.keys()
         other, found = signed(note, keys, "The file"), self._server.signed(keys)
         if other.checkpoint.origin != found.checkpoint.origin:
@@ -86,6 +86,7 @@ class Watch:
         else:
             self._say(f"{self._server.url} shows fewer leaves than the checkpoint has: {found.checkpoint.size}.")
             self._check(found, other, keys, None)
+        return found
 
     def _grew(self, scan: Scan, found: Signed, keys: list[VerifierKey]) -> bool:
         """Return True if the log has grown since the scan. Raises Forked, Unable."""
@@ -133,12 +134,6 @@ class Watch:
     def _node(self, spans: list[tree.Span], size: int) -> Node:
         known = {(tile.level, tile.number): self._server.tile(tile) for tile in tiles.tiles_of(spans, size)}
         return tiles.node_of(lambda level, number, width: known[level, number])
-
-    def _fresh(self, old: int, new: int) -> Iterator[bytes]:
-        """Yield the leaves from one size to another."""
-        for number in range(old // WIDTH, -(-new // WIDTH)):
-            found = self._server.leaves(Tile(0, number, tiles.width_of(0, number, new)))
-            yield from found[max(0, old - number * WIDTH) : WIDTH]
 
     def _tell(self, scan: Scan, finding: Finding, keys: list[VerifierKey], receipts: list[str] | None = None) -> None:
         """Say what was found, and keep the file that shows it, if there is one."""

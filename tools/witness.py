@@ -31,7 +31,8 @@ from evidence.checkpoints import Checkpoint
 from evidence.notes import COSIGNATURE, Malformed, SigningKey, VerifierKey, parse_vkey
 from evidence.witness import Answer
 from tools import ages
-from tools.logs import Server, Unable
+from tools.asking import Server
+from tools.logs import Unable
 from tools.scans import Scan
 from tools.watching import Forked, Watch
 
@@ -121,6 +122,8 @@ def watch(options: argparse.Namespace) -> int:
 
     def scan(origin: str) -> Scan:
         if origin not in scans:
+            if not state.scan(origin).exists() and any(state.folder.glob("log-*.sqlite")):
+                say(f"{origin}: this log was not seen before. A server that takes another name begins another log, and leaves the old one.")
             scans[origin] = Scan(state.scan(origin))
             alarms = _alarms(scans[origin])
             if alarms:

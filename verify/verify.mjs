@@ -959,7 +959,7 @@ class Report {
   constructor() {
     this.findings = [];
     this.codes = new Map(); // how many findings there were of each
-    this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, moves: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0, "running hashes": 0 };
+    this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, moves: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0, "running hashes": 0, logs: 0 };
     this.unchecked = new Set();
   }
 
@@ -989,11 +989,13 @@ class Contents {
     this.filled = null; // the version at which the last seat was taken
     this.ended = null; // the version that ended or closed the match
     this.told = null; // the secret that an entry tells, in hex
+    this.opened = null; // the version that tells it
     this.secret = null; // the secret that the file tells anywhere
     this.committed = false; // whether the server committed itself to that secret
     this.promises = []; // the receipts in the file that fit
     this.checkpoints = []; // the checkpoints in the file that are signed
     this.signers = []; // who signed entries, and with which keys
+    this.absent = null; // the version of which the log must not have a leaf, if what a monitor has found is true
   }
 
   /** The newest version that was read. */
@@ -1038,6 +1040,7 @@ class Reader {
     this.disputes = new Disputes(this.file);
     this.signers = new Signers();
     this.notes = new Notes(this.file.report);
+    this.finding = null; // what a monitor has found, if that is what the file is
   }
 
   /** Take a line, without its line feed. Nothing that it may hold raises an error. */
@@ -1047,6 +1050,8 @@ class Reader {
     if (file.ending) file.report.found(null, "line_unknown", "There are lines after the line that ends the file.");
     const value = file.lines === 1 || !file.record ? valueOf(line) : null;
     if (file.lines === 1) file.record = value?.line !== "dossier";
+    if (file.lines === 1 && isObject(value) && Object.hasOwn(value, "finding")) this.finding = value;
+    if (this.finding) return;
     if (file.record) this.recordLine(line, value);
     else this.dossierLine(line, value);
   }
@@ -1195,10 +1200,14 @@ class Reader {
     const { file, chain, notes } = this;
     const { report } = file;
     if (!file.lines) file.record = true;
+    notes.keys = keys;
+    if (this.finding) {
+      await foundByMonitor(this, complete);
+      return;
+    }
     this.replay();
     this.seats.compare();
     secretChecked(file, chain);
-    notes.keys = keys;
     if (!file.record) {
       this.rules.finish();
       this.disputes.finish();
@@ -1462,6 +1471,7 @@ function revealed(file, { version, secret, action, events }) {
   if (has("seats_filled")) file.filled ??= version;
   if (ends) file.ended ??= version;
   file.told ??= secret ?? null;
+  if (secret !== undefined) file.opened ??= version;
 }
 
 /** Compare the secret with the first line, with what the server committed itself to, and with the lock of the match. */
@@ -1659,6 +1669,8 @@ class Notes {
   constructor(report) {
     this.report = report;
     this.keys = [];
+    this.quorum = { least: 0, witnesses: [] };
+    this.missed = new Set(); // the checkpoints without a quorum
     this.signers = new Map(); // by note: who has signed it. Leaves share the note of their checkpoint
   }
 
@@ -1677,8 +1689,23 @@ class Notes {
     report.checked.signatures += good.length;
     if (bad.length) report.found(version, "signature_broken", `A signature of ${what} does not fit its text.`);
     else if (!server.length) report.found(version, "wrong_key", `${what} is not signed by a key that is known.`);
-    else return note.text;
+    else if (origin === null || (await this.cosigned(text, note))) return note.text;
     return null;
+  }
+
+  /** Whether as many witnesses have cosigned a checkpoint as the reader asks for. */
+  async cosigned(text, note) {
+    const { least, witnesses } = this.quorum;
+    if (!least) return true;
+    const { good } = await signers(note, witnesses);
+    const count = new Set(good.map((key) => key.text)).size;
+    if (count >= least) return true;
+    if (!this.missed.has(text)) {
+      const sentence = `A checkpoint has ${count} of the ${least} cosignatures that you ask for.`;
+      this.report.found(null, "quorum_missed", `${sentence} A file that is fetched some seconds later may have more.`);
+    }
+    this.missed.add(text);
+    return false;
   }
 }
 
@@ -1882,7 +1909,7 @@ function leavesDue(file, noted) {
   if (due && !leaves.some(({ version }) => version >= due)) {
     report.found(due, "leaf_missing", `The log has no leaf of version ${due} or a later one, and two hours have passed.`);
   }
-  for (const [kind, version] of [["begin", 1], ["end", file.ended]]) {
+  for (const [kind, version] of [["begin", 1], ["end", file.opened]]) {
     if (version !== null && isOld(version) && !leaves.some((leaf) => leaf.kind === kind))
       report.found(version, "leaf_missing", `The log has no leaf of the kind ${kind}, and two hours have passed.`);
   }
@@ -1980,6 +2007,318 @@ function keyCompared({ report, entries, kinds }, { player, actors }, { registere
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Whole logs, and what a monitor has found
+
+const MOST_OF_A_FINDING = 8; // leaves
+const ALARMS = new Set("begin_twice after_end end_twice digest_twice version_backwards time_backwards".split(" "));
+
+const isMonth = (value) => isText(value) && /^[0-9]{4}-[0-9]{2}$/.test(value);
+const BULK_NUMBERS = { at: isWhole, bytes: isWhole, from: isWhole, matches: isWhole, parts: isWhole, to: isWhole };
+const isBulk = shape({ ...BULK_NUMBERS, digest: isHash, game: isText, kind: one("bulk"), month: isMonth });
+
+/** A leaf for a monitor: `{kind, subject, version, digest, at, value}`, or null if it is sealed, or none that docs/auditing.md describes. */
+function leafOf(value) {
+  const { kind, at } = value;
+  if (isOpen(value) && isMatch(value.match) && (kind !== "begin" || value.version === 1))
+    return { kind, subject: value.match, version: value.version, digest: value.digest, at, value };
+  if (isBulk(value)) return { kind, subject: `${value.game}/${value.month}`, version: null, digest: value.digest, at, value };
+  if ((isRegistered(value) || isRevoked(value)) && unbase64(value.key)?.length === 32 && /^p[a-z2-7]{16}$/.test(value.player))
+    return { kind, subject: value.player, version: null, digest: value.key, at, value };
+  return null;
+}
+
+/** What two leaves contradict each other in, the earlier one of the log first: a code, or null. */
+function conflict(first, second) {
+  if (first.subject !== second.subject) return null;
+  if (first.kind === "bulk" && second.kind === "bulk") return "bulk_twice";
+  if (first.version === null || second.version === null) return null;
+  if (first.kind === "begin" && second.kind === "begin") return "begin_twice";
+  if (first.kind === "end" && second.kind !== "end") return "after_end";
+  const equal = first.version === second.version && first.digest === second.digest && first.at === second.at;
+  if (equal && first.kind === second.kind) return "leaf_twice";
+  if (first.kind === "end" && second.version <= first.version) return "end_twice";
+  if (equal) return second.kind === "end" ? null : "leaf_twice";
+  if (second.version === first.version) return "digest_twice";
+  if (second.version < first.version) return "version_backwards";
+  return second.at < first.at - MINUTE ? "time_backwards" : null;
+}
+
+/** What the leaves of one match, `[index, leaf]` in the order of the log, contradict each other in: `{code, version, sentence}`. */
+function contradictions(placed) {
+  const found = [];
+  placed.forEach(([index, leaf], place) => {
+    const codes = new Map();
+    for (const [before, other] of placed.slice(0, place)) {
+      const code = conflict(other, leaf);
+      if (code && !codes.has(code)) codes.set(code, before);
+    }
+    for (const [code, before] of codes) found.push({ code, version: leaf.version, sentence: toldOf(code, leaf, [before, index]) });
+  });
+  return found;
+}
+
+const SAID = {
+  begin_twice: "begins a second time",
+  after_end: "goes on after its end",
+  end_twice: "ends a second time",
+  digest_twice: "has two entries of one version",
+  version_backwards: "goes back to an earlier version",
+  time_backwards: "has a version that is earlier than one before it",
+  bulk_twice: "has two bulk files",
+  leaf_twice: "has the same leaf twice",
+  leaf_late: "has a leaf that came more than two hours after its entry",
+  leaf_overdue: "has a version without a leaf, though two hours have passed",
+  key_unproven: "has a signing key that did not sign its registration",
+  key_shared: "has the signing key of another player",
+};
+
+const toldOf = (code, { subject }, indexes) => `In the log, ${subject} ${SAID[code]} (leaves ${indexes.join(", ")}).`;
+
+/** Whether the leaves of a finding, `[index, leaf]` in the order of the log, show what it says. */
+async function shows(code, placed) {
+  const leaves = placed.map(([, leaf]) => leaf);
+  const [first, second, third] = leaves;
+  if (code === "leaf_late") {
+    if (leaves.length !== 3 || first.subject !== third.subject || first.version === null || third.version === null) return false;
+    return third.at + TWO_HOURS < second.at;
+  }
+  if (code === "key_unproven") {
+    return leaves.length === 1 && first.kind === "signing_key" && !(await isProven(first.value));
+  }
+  if (leaves.length !== 2) return false;
+  if (code === "key_shared" && !leaves.every(({ kind }) => kind === "signing_key")) return false;
+  if (code === "key_shared") return first.digest === second.digest && first.subject !== second.subject;
+  return conflict(first, second) === code;
+}
+
+const isFinding = shape({
+  checkpoints: listOf(isText),
+  code: isText,
+  finding: one(1),
+  leaves: listOf(shape({ index: isWhole, leaf: isObject, proof: isText })),
+  path: listOf(isText),
+  receipts: listOf(isText),
+  vkeys: listOf(isText),
+});
+
+/** Check the file of a monitor. What it shows is a finding with its code; if it shows nothing, that is one with the code `shows_nothing`. */
+async function foundByMonitor({ file, notes, finding }, complete) {
+  const { report } = file;
+  const nothing = (sentence) => report.found(null, "shows_nothing", sentence);
+  if (!complete || file.lines !== 1 || !isFinding(finding) || finding.leaves.length > MOST_OF_A_FINDING)
+    return nothing("It is not a finding of this format.");
+  if (!(await canCheckSignatures())) return nothing("Signatures cannot be checked here.");
+  if (!notes.keys.length) {
+    notes.keys = finding.vkeys.map(readKey).filter(Boolean);
+    report.unchecked.add("Whose keys these are: the file's own keys were taken. Give one that you have noted (--key).");
+  }
+  const fork = finding.code === "checkpoint_forked";
+  if (fork ? finding.leaves.length || finding.receipts.length || finding.checkpoints.length !== 2 : !finding.leaves.length)
+    return nothing("It does not have what shows such a finding.");
+  if (!fork && (finding.checkpoints.length || finding.path.length)) return nothing("It has more than what shows such a finding.");
+  const notesOf = fork ? finding.checkpoints : [...new Set(finding.leaves.map(({ proof }) => readProof(proof)?.checkpoint))];
+  const heads = [];
+  for (const text of notesOf) {
+    const note = readNote(text);
+    const head = note && readCheckpoint(note.text);
+    const { good, bad } = note ? await signers(note, notes.keys) : { good: [], bad: [] };
+    if (!head || bad.length || !good.some(({ kind, name }) => kind === ED25519 && name === head.origin))
+      return nothing("A checkpoint in it is not signed by a key that is known.");
+    heads.push(head);
+  }
+  report.checked.signatures += heads.length;
+  if (fork) return forkShown(report, heads, finding.path) || nothing("The two checkpoints do not contradict each other.");
+  if (heads.length !== 1) return nothing("Its leaves are not proven by one checkpoint.");
+  return leavesShown(file, notes, finding, heads[0], nothing);
+}
+
+/** Whether two checkpoints contradict each other, the smaller one first. If so, that is a finding. */
+function forkShown(report, [first, second], path) {
+  if (first.origin !== second.origin || !first.size || first.size > second.size) return false;
+  const hashes = path.map(unbase64);
+  if (hashes.some((hash) => hash?.length !== 32)) return false;
+  if (first.size === second.size ? path.length || first.root === second.root : !forkedPath(first, second, hashes)) return false;
+  report.found(null, "checkpoint_forked", `The log ${first.origin} with ${second.size} leaves does not continue that with ${first.size}.`);
+  return true;
+}
+
+/** Whether a path leads to the root of the second tree, and from another beginning than the first tree. */
+function forkedPath(first, second, hashes) {
+  const roots = rootsOf(first.size, second.size, hashes);
+  return roots !== null && hex(roots[1]) === second.root && hex(roots[0]) !== first.root;
+}
+
+async function leavesShown(file, notes, { code, leaves, receipts }, head, nothing) {
+  const { report } = file;
+  const placed = [];
+  for (const { index, leaf: value, proof: text } of leaves) {
+    const proof = readProof(text);
+    const raw = quietly(() => utf8(canonical(value)));
+    if (!raw || proof.index !== index || provenRoot(leafHash(raw), index, head.size, proof.hashes) !== head.root)
+      return nothing(`Leaf ${index} is not in the log where its proof says.`);
+    placed.push([index, leafOf(value) ?? { kind: "other", subject: "", version: null, digest: "", at: 0, value }]);
+  }
+  report.checked.leaves += placed.length;
+  if (placed.some(([index], place) => place && index <= placed[place - 1][0])) return nothing("Its leaves are not in the order of the log.");
+  const [index, last] = placed.at(-1);
+  if (code === "leaf_overdue") return overdueShown(file, notes, receipts, head, index, last, nothing);
+  if (receipts.length || !(await shows(code, placed))) return nothing(`Its leaves do not show ${code}.`);
+  report.found(last.version, code, toldOf(code, last, placed.map(([place]) => place)));
+  return true;
+}
+
+/** Check that there is a receipt of a version that is more than two hours older than a leaf. */
+async function overdueShown(file, notes, receipts, head, index, last, nothing) {
+  const note = receipts.length === 1 ? readNote(receipts[0]) : null;
+  const said = note && readStatement(note.text);
+  const { good, bad } = note ? await signers(note, notes.keys) : { good: [], bad: [] };
+  if (said?.kind !== "receipt" || bad.length || !good.some(({ kind }) => kind === ED25519))
+    return nothing("It has no receipt by a key that is known.");
+  if (said.at + TWO_HOURS >= last.at) return nothing("Its leaf does not show that two hours had passed.");
+  file.report.found(said.version, "leaf_overdue", toldOf("leaf_overdue", { subject: said.match }, [index]));
+  file.absent = { match: said.match, version: said.version, head };
+  return true;
+}
+
+/** The root over hashes of whole subtrees, the largest first. */
+const rootOf = (subtrees) => subtrees.map(([hash]) => hash).reduceRight((right, left) => node(left, right));
+
+/**
+ * Read a whole log: a line with its checkpoint, then the leaves, each after its length in two bytes. Keep the leaves of some matches.
+ * Return `{note, head, latest, roots, leaves}`: `roots` by size, for the sizes that are wanted, `leaves` by match as `[index, leaf, text]`.
+ */
+async function readLog(input, matches, sizes) {
+  let rest = new Uint8Array(0);
+  let note = null;
+  const log = { latest: 0, roots: new Map(), leaves: new Map([...matches].map((match) => [match, []])) };
+  const subtrees = []; // the hashes of whole subtrees with their sizes, the largest first
+  let size = 0;
+  for await (const piece of input instanceof Uint8Array ? [input] : piecesOf(input)) {
+    const bytes = rest.length ? joined([rest, piece]) : piece;
+    let at = 0;
+    if (note === null) {
+      const end = bytes.indexOf(0x0a);
+      const header = end < 0 ? null : valueOf(bytes.subarray(0, end));
+      if (end < 0 && bytes.length < 1_000_000) {
+        rest = bytes.slice();
+        continue;
+      }
+      if (header?.log !== 1 || !isText(header.checkpoint)) throw new TypeError("a whole log begins with a line that has its checkpoint");
+      note = header.checkpoint;
+      at = end + 1;
+    }
+    while (at + 2 <= bytes.length) {
+      const end = at + 2 + 256 * bytes[at] + bytes[at + 1];
+      if (end > bytes.length) break;
+      const raw = bytes.subarray(at + 2, end);
+      grown(subtrees, leafHash(raw));
+      keepLeaf(log, raw, size++);
+      if (sizes.has(size)) log.roots.set(size, hex(rootOf(subtrees)));
+      at = end;
+    }
+    rest = bytes.slice(at);
+  }
+  const head = note === null ? null : readCheckpoint(readNote(note)?.text ?? "");
+  if (!head || rest.length || head.size !== size || (size && hex(rootOf(subtrees)) !== head.root))
+    throw new TypeError("the leaves of a whole log are not those of its checkpoint");
+  return { ...log, note, head };
+}
+
+/** Add the hash of a leaf to the subtrees of a tree. */
+function grown(subtrees, hash) {
+  let width = 1;
+  while (subtrees.length && subtrees.at(-1)[1] === width) {
+    hash = node(subtrees.pop()[0], hash);
+    width *= 2;
+  }
+  subtrees.push([hash, width]);
+}
+
+function keepLeaf(log, raw, index) {
+  const text = quietly(() => strict.decode(raw));
+  const value = text && quietly(() => JSON.parse(text));
+  const leaf = value && leafOf(value);
+  if (!leaf || canonical(value) !== text) return;
+  log.latest = Math.max(log.latest, leaf.at);
+  log.leaves.get(leaf.subject)?.push([index, leaf, text]);
+}
+
+/** Compare all files with a whole log. */
+async function comparedWithLog(readers, input) {
+  const heads = readers.flatMap(({ file }) => [...file.checkpoints, ...(file.absent ? [file.absent.head] : [])]);
+  const matches = new Set(readers.map(({ file }) => file.absent?.match ?? file.match).filter(isMatch));
+  const log = await readLog(input, matches, new Set(heads.map(({ size }) => size)));
+  for (const { file, notes, finding } of readers) {
+    if (finding) absentInLog(file, log);
+    else await fileInLog(file, notes, log);
+  }
+}
+
+/** Look a version that is said to have no leaf up in a whole log. */
+function absentInLog(file, log) {
+  if (!file.absent || file.absent.known) return;
+  const { match, version, head } = file.absent;
+  if (log.head.origin !== head.origin || log.roots.get(head.size) !== head.root) return;
+  file.absent.known = true;
+  if (log.leaves.get(match).some(([index, leaf]) => index < head.size && leaf.version >= version)) {
+    file.report.findings.length = 0;
+    file.report.found(null, "shows_nothing", `The log has a leaf of version ${version} of the match, or of a later one.`);
+  }
+}
+
+/** Compare a dossier or a record with a whole log: the log's leaves of its match are all in it, and contradict nothing. */
+async function fileInLog(file, notes, log) {
+  const { report, checkpoints, entries, last, head, match } = file;
+  const { origin } = log.head;
+  const mine = checkpoints.filter((checkpoint) => checkpoint.origin === origin);
+  if (checkpoints.length && !mine.length) {
+    report.unchecked.add(`The log ${origin} that you gave: the file shows nothing of that log.`);
+    return;
+  }
+  if (!notes.keys.length)
+    report.unchecked.add(`Whether the log ${origin} that you gave is that of the server: give a key that you have noted (--key).`);
+  else if ((await notes.check(null, "The checkpoint of the log that you gave", log.note, origin)) === null) return;
+  report.checked.logs++;
+  for (const { size, root } of mine) {
+    if (size > log.head.size)
+      report.unchecked.add(`Whether the log of ${size} leaves, which the file shows, continues that of ${log.head.size}.`);
+    else if (log.roots.get(size) !== root && size)
+      report.found(null, "checkpoint_forked", `The first ${size} leaves of the log ${origin} have another root than in the file.`);
+  }
+  const placed = log.leaves.get(match) ?? [];
+  for (const { code, version, sentence } of contradictions(placed)) {
+    if (ALARMS.has(code)) report.found(version, code, sentence);
+    else report.unchecked.add(`Why the log is so: ${sentence}`);
+  }
+  const shown = new Set(file.kinds.leaf.map(({ leaf: given }) => canonical(given)));
+  const size = mine.length ? Math.min(...mine.map((one) => one.size)) : 0;
+  for (const [index, leaf, text] of placed) {
+    if (shown.has(text)) continue;
+    if (index < size) report.found(leaf.version, "leaf_withheld", `The log has a leaf of version ${leaf.version} that the file lacks.`);
+    const entry = entries.get(leaf.version);
+    if (entry || leaf.version <= last) {
+      if (entry?.digest !== leaf.digest || entry.at !== leaf.at)
+        report.found(leaf.version, "leaf_differs", `Leaf ${index} of the log and the entry of version ${leaf.version} disagree.`);
+    } else if (head && leaf.at < head.at - MINUTE && !file.behind) {
+      report.found(last + 1, "truncated", `The log has a leaf of version ${leaf.version}.`);
+    } else report.unchecked.add(`Version ${leaf.version}, of which the log has a leaf: it is later than the file.`);
+  }
+  coveredByLog(file, log, placed.map(([, leaf]) => leaf));
+}
+
+/** Check that a whole log has the leaves that were due when its latest leaf was added. */
+function coveredByLog({ report, entries, opened, hidden }, { latest }, leaves) {
+  const isOld = (version) => entries.has(version) && entries.get(version).at < latest - TWO_HOURS;
+  const due = [...entries.keys()].filter(isOld).reduce((most, version) => Math.max(most, version), 0);
+  if (due && !hidden && !leaves.some(({ version }) => version >= due))
+    report.found(due, "leaf_missing", `The log has no leaf of version ${due} or a later one, and two hours have passed in it.`);
+  for (const [kind, version] of [["begin", 1], ["end", opened]]) {
+    if (version !== null && isOld(version) && !leaves.some((leaf) => leaf.kind === kind))
+      report.found(version, "leaf_missing", `The log has no leaf of the kind ${kind} of the match, and two hours have passed in it.`);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Files, and what others have kept
 
 const STEP = 2000; // lines between two reports of progress
@@ -1988,31 +2327,42 @@ const STEP = 2000; // lines between two reports of progress
  * Check one file or several: dossiers and records. `input` is an array of bytes, a stream of them, or a list of either.
  *
  * `keys` are the keys that you have noted, `receipts` and `checkpoints` the notes that you have kept, each as text,
- * `consistency` answers of the log `{from, to, hashes}`, `now` the moment after which no file may be written, in ms. `progress` is called with the number of lines that were read.
+ * `consistency` answers of the log `{from, to, hashes}`, `now` the moment after which no file may be written, in ms. `logs` are whole logs, in the
+ * forms of `input`. A checkpoint counts only if `quorum` of the `witnesses`, which are keys, have cosigned it; without `quorum`, all of them.
+ * `progress` is called with the number of lines that were read.
  * `signers` of a file are `{actor, player, key, versions, registered, revoked, late}` for each key that signed; `told` makes sentences of them.
  * The answer is `{ok, files, findings, checked, unchecked, receipts, checkpoints}`: a finding is `{file, version, code, sentence}` with the place
  * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences. `receipts` says of each receipt
  * `{match, version, state}`: it `agrees` with the files or `differs`, they do not have its version (`beyond`), no file is of its match
  * (`elsewhere`), or no key that is known has signed it (`unsigned`). `checkpoints` are the notes of those that the files show.
  */
-export async function verify(input, { keys = [], receipts = [], checkpoints = [], consistency = [], now = null, progress = null } = {}) {
+export async function verify(
+  input,
+  { keys = [], receipts = [], checkpoints = [], consistency = [], now = null, logs = [], witnesses = [], quorum = null, progress = null } = {},
+) {
   const inputs = Array.isArray(input) ? input : [input];
   const trusted = keys.map(readKey).filter(Boolean);
   const readers = [];
   if (trusted.length !== keys.length) throw new TypeError("a key must have the form <name>+<id>+<base64>");
+  const asked = quorumOf(quorum, witnesses);
   for (const source of inputs) {
     const reader = new Reader();
+    reader.notes.quorum = asked;
     const complete = await read(source, reader, progress);
     await reader.finish(complete, trusted, checkpoints.length > 0);
     readers.push(reader);
   }
   const held = await compare(readers, receipts, checkpoints, consistency);
+  for (const log of logs) await comparedWithLog(readers, log);
+  for (const { file } of readers)
+    if (file.absent && !file.absent.known)
+      file.report.unchecked.add("That no leaf of the log has that version or a later one: give the whole log (--log).");
   for (const { file } of readers)
     if (now !== null && file.head?.at > now) file.report.found(null, "time_backwards", "The file says that it was written later than now.");
-  const files = readers.map(({ file }) => ({
+  const files = readers.map(({ file, finding }) => ({
     match: file.match,
     game: file.created.game ?? null,
-    kind: file.record ? "record" : "dossier",
+    kind: finding ? "finding" : file.record ? "record" : "dossier",
     viewer: file.head?.viewer ?? null,
     versions: file.last,
     over: file.ended !== null,
@@ -2029,6 +2379,16 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
   const unchecked = [...new Set(reports.flatMap((one) => [...one.unchecked]))];
   const shown = [...new Set(readers.flatMap(({ file }) => file.checkpoints.map(({ note }) => note)))];
   return { ok: !findings.length, files, findings, checked, unchecked, receipts: held, checkpoints: shown };
+}
+
+/** How many witnesses must have cosigned a checkpoint, and their keys. */
+function quorumOf(least, witnesses) {
+  const keys = [...new Set(witnesses)].map(readKey);
+  if (!keys.every((key) => key?.kind === COSIGNATURE))
+    throw new TypeError("a witness has a key of the kind 4, in the form <name>+<id>+<base64>");
+  if (least !== null && !(isWhole(least) && least >= 1 && least <= keys.length))
+    throw new TypeError("a quorum is at least 1, and at most the number of witnesses that are named");
+  return { least: least ?? keys.length, witnesses: keys };
 }
 
 /** Feed all lines of a file. Return whether it ends with a line feed. */
@@ -2169,18 +2529,28 @@ export function continues(small, large, hashes) {
   if (path.some((hash) => hash?.length !== 32) || small.size > large.size) return false;
   if (small.size === 0) return path.length === 0;
   if (small.size === large.size) return path.length === 0 && small.root === large.root;
-  let place = small.size - 1;
-  let last = large.size - 1;
+  const whole = Number.isInteger(Math.log2(small.size)) ? [unhex(small.root)] : [];
+  const roots = rootsOf(small.size, large.size, [...whole, ...path]);
+  return roots !== null && hex(roots[0]) === small.root && hex(roots[1]) === large.root;
+}
+
+/**
+ * The roots of two trees that begin alike, as a path gives them, or null if it is none of these sizes. If the first tree is one whole subtree,
+ * its root comes before the path.
+ */
+function rootsOf(small, large, [first, ...path]) {
+  let place = small - 1;
+  let last = large - 1;
   while (place % 2) {
     place = Math.floor(place / 2);
     last = Math.floor(last / 2);
   }
-  let before = place ? path.shift() : unhex(small.root);
-  let after = before;
-  if (!before) return false;
+  let before = first;
+  let after = first;
+  if (!first) return null;
   const left = (hash) => ([before, after] = [node(hash, before), node(hash, after)]);
   const right = (hash) => (after = node(after, hash));
-  return climb(place, last, path, left, right) && hex(before) === small.root && hex(after) === large.root;
+  return climb(place, last, path, left, right) ? [before, after] : null;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -2188,24 +2558,29 @@ export function continues(small, large, hashes) {
 
 const USAGE = `usage: node verify.mjs FILE... [options]
 
-Check dossiers and records of matches, without a server and without the rules.
+Check dossiers and records of matches, and what a monitor has found, without a server and without the rules.
 
   --key VKEY           a key of the server that you have noted
   --receipt FILE       a receipt that you keep: the note, or a JSON object with the member "receipt"
   --checkpoint FILE    a checkpoint of the log that you keep
   --consistency FILE   the answer of GET /log/consistency?from=&to=
+  --log FILE           a whole log, as ./run witness export writes it
+  --witness VKEY       a witness that you trust
+  --quorum N           how many of these must have cosigned a checkpoint (all)
   --now TIME           what time it is, such as 2026-01-31T12:00:00Z: no file may be later
   --json               print what was found as JSON
 
-It ends with 0 if everything that was checked holds, with 1 if something was found, with 2 if a file cannot be read.
-Each of the first four options may be given several times.`;
+It ends with 0 if everything that was checked holds, with 1 if something was found, with 2 if a file cannot be read, or
+shows nothing. All options but --quorum, --now and --json may be given several times.`;
 
 /** Run as a command. Return the exit code. */
 async function main(words) {
   const [{ createReadStream, readFileSync }, { parseArgs }] = await Promise.all([import("node:fs"), import("node:util")]);
   const texts = { type: "string", multiple: true, default: [] };
   const flag = { type: "boolean" };
-  const options = { key: texts, receipt: texts, checkpoint: texts, consistency: texts, now: { type: "string" }, json: flag, help: { ...flag, short: "h" } };
+  const text = { type: "string" };
+  const several = { key: texts, receipt: texts, checkpoint: texts, consistency: texts, log: texts, witness: texts };
+  const options = { ...several, quorum: text, now: text, json: flag, help: { ...flag, short: "h" } };
   const { values, positionals: files } = quietly(() => parseArgs({ args: words, options, allowPositionals: true })) ?? { positionals: [] };
   if (values?.help) {
     console.log(USAGE);
@@ -2216,24 +2591,32 @@ async function main(words) {
     return 2;
   }
   try {
-    const text = (file) => readFileSync(file, "utf8");
+    const contents = (file) => readFileSync(file, "utf8");
     const now = values.now === undefined ? null : momentOf(values.now);
     const result = await verify(
       files.map((file) => createReadStream(file)),
       {
         keys: values.key,
-        receipts: values.receipt.map(text).map(receiptIn),
-        checkpoints: values.checkpoint.map(text),
-        consistency: values.consistency.map(text).map(JSON.parse),
+        receipts: values.receipt.map(contents).map(receiptIn),
+        checkpoints: values.checkpoint.map(contents),
+        consistency: values.consistency.map(contents).map(JSON.parse),
+        logs: values.log.map((file) => opened(file, createReadStream)),
+        witnesses: values.witness,
+        quorum: values.quorum === undefined ? null : Number(values.quorum),
         now,
       },
     );
     console.log(values.json ? JSON.stringify(result) : report(files, result, now ?? Date.now()));
-    return result.ok ? 0 : 1;
+    return result.ok ? 0 : result.findings.some(({ code }) => code === "shows_nothing") ? 2 : 1;
   } catch (error) {
     console.error(error.message);
     return 2;
   }
+}
+
+/** The pieces of a file, which is opened when they are asked for. */
+async function* opened(file, createReadStream) {
+  yield* createReadStream(file);
 }
 
 /** The note of a receipt that was kept, alone or in an answer of the service. */
@@ -2251,6 +2634,7 @@ const ONE = {
   reads: "read",
   leaves: "leaf",
   "running hashes": "running hash",
+  logs: "log",
 };
 
 /** The moment that a text names, in ms. */
@@ -2301,7 +2685,8 @@ function report(names, { files, findings, checked, unchecked }, now) {
   files.forEach(({ kind, match, versions, viewer, at, signers: who }, place) => {
     const mine = findings.filter(({ file }) => file === place);
     const seen = viewer === null ? "" : viewer === "all" ? " in full" : ` as ${viewer} sees it`;
-    lines.push(`${names[place]}: ${kind} of ${match ?? "no match"}${seen}, ${versions} versions`);
+    const what = kind === "finding" ? "what a monitor has found" : `${kind} of ${match ?? "no match"}${seen}, ${versions} versions`;
+    lines.push(`${names[place]}: ${what}`);
     if (at !== null) lines.push(`  Written, as the file says, ${written(at, now)}.`);
     lines.push(...told(who).map((sentence) => `  ${sentence}.`));
     lines.push(

@@ -57,6 +57,7 @@ class Chain:
         self.game = ""
         self.commitment = ""
         self.revealed: str | None = None
+        self.opened: int | None = None  # the version that revealed it; from then on everybody may know that the match is over
         self.filled: int | None = None  # the version at which the last seat was taken
         self.ended: int | None = None  # the version that ended the match
         self.hidden = False  # from spectators, while the match runs
@@ -96,6 +97,7 @@ class Chain:
         self.seen[version] = Seen(digest, at, kind if isinstance(kind, str) else "")
         self.pairs.setdefault(pair, version)
         self.revealed = secret or self.revealed
+        self.opened = version if secret and self.opened is None else self.opened
         self.seats = []
         try:
             types = {event["type"] for event in events}

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from evidence import checkpoints
 from evidence.checkpoints import Checkpoint
+from evidence.leaves import DUE_MS, SLOW_MS
 from evidence.notes import ED25519, Malformed, VerifierKey
 from evidence.statements import NotAStatement, signing_key_text
 from games.patterns import SIGNATURE, SIGNING_KEY, matches
 from record.dossiers.signers import Owner, Signer
-from record.dossiers.statements import LEAF_MS, SLOW_MS, File, check_inclusion
+from record.dossiers.statements import NO_QUORUM, File, Quorum, check_inclusion
 
 REGISTERED, REVOKED = "signing_key", "signing_key_revoked"
 """The kinds of the leaves of a key."""
@@ -33,7 +34,7 @@ class Registered(NamedTuple):
     place: int = 0
 
 
-def check_keys(file: File, found: list[Checkpoint]) -> list[Signer]:
+def check_keys(file: File, found: list[Checkpoint], quorum: Quorum = NO_QUORUM) -> list[Signer]:
     """Check the keys that signed the entries of a file. Return who signed, in the order of the first entries.
 
     The checkpoints in the proofs are added to those that were `found`.
@@ -48,7 +49,7 @@ def check_keys(file: File, found: list[Checkpoint]) -> list[Signer]:
     for owner, by_actor in owners.items():
         known = Registered()
         if file.at is not None:
-            known = _registered(file, owner, lines.get(owner), found)
+            known = _registered(file, owner, lines.get(owner), found, quorum)
             _compare(file, owner, known)
         first = file.chain.seen.get(1)
         late = first is not None and known.registered is not None and known.registered > first.at
@@ -59,14 +60,14 @@ def check_keys(file: File, found: list[Checkpoint]) -> list[Signer]:
     return sorted(signers, key=lambda signer: signer.versions[0])
 
 
-def _registered(file: File, owner: Owner, line: Mapping[str, Any] | None, found: list[Checkpoint]) -> Registered:
+def _registered(file: File, owner: Owner, line: Mapping[str, Any] | None, found: list[Checkpoint], quorum: Quorum) -> Registered:
     """Return what the leaves in the line of a key say. Add findings."""
     known, first = Registered(), _first(file, owner)
     for leaf in [] if line is None else line["leaves"]:
         if not _is_leaf(leaf["leaf"], owner):
             file.findings.add("key_differs", f"A leaf of the key {owner.key} is not one of this key and {owner.player}.", first)
             continue
-        checkpoint = check_inclusion(file, leaf, first)
+        checkpoint = check_inclusion(file, leaf, first, quorum)
         if checkpoint is None:
             continue
         if checkpoint not in found:
@@ -84,7 +85,7 @@ def _registered(file: File, owner: Owner, line: Mapping[str, Any] | None, found:
 def _tell_missing(file: File, owner: Owner, first: int) -> None:
     """Add that the log does not say whose a key is: a finding, if it should say so by now."""
     seen = file.chain.seen.get(first)
-    if file.at is not None and seen is not None and seen.at < file.at - LEAF_MS:
+    if file.at is not None and seen is not None and seen.at < file.at - DUE_MS:
         sentence = f"The file has no leaf of the log that says that the key {owner.key} is one of {owner.player}."
         file.findings.add("key_missing", sentence, first)
     else:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from evidence import checkpoints, notes, statements, tree
+from evidence import checkpoints, cosigning, notes, statements, tree
 from evidence.checkpoints import Checkpoint
+from evidence.leaves import DUE_MS, SLOW_MS
 from evidence.notes import ED25519, Malformed, Note, VerifierKey
 from evidence.statements import NotAStatement, Receipt
 from record.dossiers.chains import Chain
 from record.dossiers.findings import Findings
 from record.entries import NotCanonical, blind_key, canonical
-
-LEAF_MS = 2 * 3_600_000
-"""How soon after an entry the log must have a leaf of its match with that version or a later one, in milliseconds."""
-
-SLOW_MS = 60_000
-"""How long an action may take, in milliseconds. Its time is when it was received, and the match has it only when it is written."""
 
 LONGEST_LEAF = 1000  # bytes
 
@@ -35,10 +31,26 @@ class Consistency(NamedTuple):
     path: tuple[bytes, ...]
 
 
+class Quorum(NamedTuple):
+    """How many of the named witnesses must have cosigned a checkpoint, so that it counts."""
+
+    least: int = 0
+    witnesses: tuple[VerifierKey, ...] = ()
+
+
+NO_QUORUM = Quorum()
+
+
+Prove = Callable[[str, int, int], tuple[bytes, ...] | None]
+"""Return the proof of consistency between two sizes of a log with this origin, or None."""
+
+
 class Kept(NamedTuple):
     """What a reader has kept: keys, receipts and checkpoints (as notes), and proofs of consistency between checkpoints.
 
-    `now`: the moment that no file may be written after, in ms since 1970, if the reader names one.
+    `now`: the moment that no file may be written after, in ms since 1970, if the reader names one. `known`: the keys of the servers that
+    the reader knows, by the name of the server; they count where no keys were given. `prove`: asks for proofs that were not given.
+    `quorum`: for every checkpoint.
     """
 
     keys: tuple[VerifierKey, ...] = ()
@@ -46,6 +58,9 @@ class Kept(NamedTuple):
     checkpoints: tuple[str, ...] = ()
     consistency: tuple[Consistency, ...] = ()
     now: int | None = None
+    known: Mapping[str, tuple[VerifierKey, ...]] = MappingProxyType({})
+    prove: Prove | None = None
+    quorum: Quorum = NO_QUORUM
 
 
 class File(NamedTuple):
@@ -178,7 +193,7 @@ def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
             sealed += 1
         elif _compare_leaf(file, leaf):
             covered = max(covered, leaf["version"])
-        checkpoint = check_inclusion(file, line, version)
+        checkpoint = check_inclusion(file, line, version, kept.quorum)
         if checkpoint is not None and checkpoint not in found:
             found.append(checkpoint)
     if sealed:
@@ -253,7 +268,7 @@ def _compare_leaf(file: File, leaf: Mapping[str, Any]) -> bool:
     return agrees
 
 
-def check_inclusion(file: File, line: Mapping[str, Any], version: int | None) -> Checkpoint | None:
+def check_inclusion(file: File, line: Mapping[str, Any], version: int | None, quorum: Quorum = NO_QUORUM) -> Checkpoint | None:
     """Check that a leaf is in the log where its proof says. Return the checkpoint in the proof if a known key has signed it.
 
     `line`: the leaf with its `index` and its `proof`. `version`: that of a finding.
@@ -264,7 +279,7 @@ def check_inclusion(file: File, line: Mapping[str, Any], version: int | None) ->
     except (Malformed, NotCanonical):
         file.findings.add("inclusion_broken", "A leaf of the log has no proof.", version)
         return None
-    checkpoint = read_checkpoint(file.findings, proof.note, file.keys, version)
+    checkpoint = read_checkpoint(file.findings, proof.note, file.keys, version, quorum)
     if checkpoint is None:
         return None
     if proof.leaf != line["index"] or len(raw) > LONGEST_LEAF or not checkpoints.includes(checkpoint, proof, raw):
@@ -272,8 +287,10 @@ def check_inclusion(file: File, line: Mapping[str, Any], version: int | None) ->
     return checkpoint
 
 
-def read_checkpoint(findings: Findings, text: str, keys: Sequence[VerifierKey], version: int | None = None) -> Checkpoint | None:
-    """Return a checkpoint that a known key with the name of its log has signed. Otherwise add a finding and return None."""
+def read_checkpoint(
+    findings: Findings, text: str, keys: Sequence[VerifierKey], version: int | None = None, quorum: Quorum = NO_QUORUM
+) -> Checkpoint | None:
+    """Return a checkpoint that a known key with the name of its log and a quorum have signed. Otherwise add a finding and return None."""
     try:
         origin = notes.parse(text).text.partition("\n")[0]
     except Malformed:
@@ -282,10 +299,20 @@ def read_checkpoint(findings: Findings, text: str, keys: Sequence[VerifierKey], 
     if note is None:
         return None
     try:
-        return checkpoints.parse(note.text)
+        found = checkpoints.parse(note.text)
     except Malformed as reason:
         findings.add("signature_broken", f"A note that should be a checkpoint is not one: {reason}.", version)
         return None
+    return found if has_quorum(findings, found, note, quorum) else None
+
+
+def has_quorum(findings: Findings, checkpoint: Checkpoint, note: Note, quorum: Quorum) -> bool:
+    """Return True if enough of the witnesses have cosigned a checkpoint. Otherwise add a finding."""
+    count = len(cosigning.cosignatures(note, quorum.witnesses))
+    if count < quorum.least:
+        about = f"The checkpoint of {checkpoint.size} leaves of {checkpoint.origin} has {count} of the {quorum.least} cosignatures"
+        findings.add("quorum_missed", f"{about} that you ask for. A file that is fetched some seconds later may have more.")
+    return count >= quorum.least
 
 
 def _check_coverage(file: File, covered: int, kinds: set[str]) -> None:
@@ -295,11 +322,11 @@ def _check_coverage(file: File, covered: int, kinds: set[str]) -> None:
     """
     if file.at is None:
         return
-    old = [version for version, seen in file.chain.seen.items() if seen.at < file.at - LEAF_MS]
+    old = [version for version, seen in file.chain.seen.items() if seen.at < file.at - DUE_MS]
     due = max(old, default=0)
     if covered < due:
         file.findings.add("leaf_missing", f"The log should have a leaf of version {due} or a later one, and the file has none.", due)
-    for kind, version in (("begin", 1), ("end", file.chain.ended)):
+    for kind, version in (("begin", 1), ("end", file.chain.opened)):
         if version in old and kind not in kinds:
             file.findings.add("leaf_missing", f"The log should have a leaf of the kind {kind}, and the file has none.", version)
     if max(covered, due) < file.versions:
@@ -310,8 +337,9 @@ def _check_coverage(file: File, covered: int, kinds: set[str]) -> None:
 class Heads:
     """The checkpoints of one verification: those that the reader has kept, and those of every file."""
 
-    def __init__(self, kept: Sequence[Checkpoint], consistency: Iterable[Consistency]) -> None:
+    def __init__(self, kept: Sequence[Checkpoint], consistency: Iterable[Consistency], prove: Prove | None = None) -> None:
         self._kept = kept
+        self._prove = prove
         self._roots: dict[tuple[str, int], bytes] = {}
         self._proofs: dict[tuple[int, int], list[tuple[bytes, ...]]] = {}
         for proof in consistency:
@@ -333,6 +361,9 @@ class Heads:
     def _compare(self, file: File, head: Checkpoint, other: Checkpoint) -> None:
         first, second = sorted((head, other), key=lambda each: each.size)
         paths = self._proofs.get((first.size, second.size), [])
+        if not paths and self._prove is not None:
+            path = self._prove(head.origin, first.size, second.size)
+            paths = [] if path is None else [path]
         if any(tree.is_consistent(first.size, first.root, second.size, second.root, path) for path in paths):
             return
         if paths:

@@ -25,6 +25,7 @@ from record.dossiers.chains import Chain, Opening, ShownChain, WholeChain
 from record.dossiers.findings import Finding, Findings
 from record.dossiers.keys import check_keys
 from record.dossiers.lines import LONGEST, WHOLE, entry_in, kind_of
+from record.dossiers.logs import WholeLog, check_log
 from record.dossiers.sidelog import check_sidelog
 from record.dossiers.signers import Signer
 from record.dossiers.statements import (
@@ -34,6 +35,7 @@ from record.dossiers.statements import (
     check_disputes,
     check_leaves,
     check_receipts,
+    has_quorum,
     read_checkpoint,
     read_note,
 )
@@ -89,11 +91,16 @@ class NotAFile(ValueError):
 
 
 def verify(
-    sources: Sequence[Source], games: Mapping[str, Game], kept: Kept | None = None, watches: Sequence[Watch] | None = None
+    sources: Sequence[Source],
+    games: Mapping[str, Game],
+    kept: Kept | None = None,
+    watches: Sequence[Watch] | None = None,
+    logs: Sequence[WholeLog] = (),
 ) -> list[Verdict]:
     """Verify files, each by itself and against the others of the same match. Raises NotAFile, OSError, and Malformed for what was kept.
 
-    `watches`: for each file, a function that is called with each action of an artificial player.
+    `watches`: for each file, a function that is called with each action of an artificial player. `logs`: whole logs, with which each file
+    is compared.
     """
     kept = kept or Kept()
     readers = [_read(source, games, kept, watches[place] if watches else None) for place, source in enumerate(sources)]
@@ -106,16 +113,17 @@ def verify(
         reader.checked["receipts"] = len(checked)
         reader.checked["running hashes"] = check_sidelog(file, checked)
         check_disputes(file)
-        checkpoints_of_file = check_leaves(file, kept)
-        reader.signers = check_keys(file, checkpoints_of_file)
-        heads.check(file, checkpoints_of_file)
+        shown = check_leaves(file, kept)
+        reader.signers = check_keys(file, shown, kept.quorum)
+        heads.check(file, shown)
+        reader.checked["logs"] = sum(check_log(file, shown, log, kept.quorum) for log in logs)
         for head in heads.forked:
             file.findings.add(
                 "checkpoint_forked", f"You have two checkpoints of {head.origin} with {head.size} leaves and different roots."
             )
         if kept.now is not None and file.at is not None and file.at > kept.now:
             file.findings.add("time_backwards", "The file says that it was written later than now.")
-        if not kept.keys and reader.kind == DOSSIER:
+        if reader.brought_keys:
             reader.chain.unchecked.insert(0, "whether the keys in the file are those of the server: give a key that you have noted")
     for match in sorted(_matches_of(kept.receipts) - {reader.chain.opening.match for reader in readers}):
         readers[0].chain.unchecked.append(f"a receipt of the match {match}: no file of it was given")
@@ -141,11 +149,15 @@ def _heads(kept: Kept) -> Heads:
     keys = kept.keys
     found = []
     for text in kept.checkpoints:
-        head = read_checkpoint(findings, text, keys) if keys else checkpoints.of_note(text)[0]  # without a key, the reader vouches for it
-        if head is None:
+        if keys:
+            head = read_checkpoint(findings, text, keys, quorum=kept.quorum)
+        else:  # the reader vouches for it
+            head, note = checkpoints.of_note(text)
+            has_quorum(findings, head, note, kept.quorum)
+        if head is None or findings.in_order():
             raise Malformed(f"a checkpoint that was given: {findings.in_order()[-1].sentence}")
         found.append(head)
-    return Heads(found, kept.consistency)
+    return Heads(found, kept.consistency, kept.prove)
 
 
 def _read(source: Source, games: Mapping[str, Game], kept: Kept, watch: Watch | None) -> _Reader:
@@ -179,6 +191,7 @@ class _Reader:
         self.signing_keys: list[dict[str, Any]] = []
         self.signers: list[Signer] = []
         self.checked: dict[str, int] = {}
+        self.brought_keys = False  # whether the keys are those that the file names
 
     def file(self) -> File:
         """Return the file for the checks of signed statements."""
@@ -262,7 +275,9 @@ class _Dossier(_Reader):
         super().__init__(name, opening, games, kept.keys, watch)
         self._header = header
         if not kept.keys:
-            self.keys = tuple(self._own_keys())
+            self.keys = kept.known.get(header["name"], ())
+        if not self.keys:
+            self.keys, self.brought_keys = tuple(self._own_keys()), True
         self.at = header["at"]
         self._named: set[tuple[int, str]] = set()  # the pairs of the lines `rules`
         self._ended = False

@@ -6,23 +6,32 @@ import base64
 import json
 import random
 import re
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from events import play, recall
-from events.notary import highwater, sequencing
+from events.notary import highwater, sequencing, server_log
 from events.notary.leaves import HOUR_MS
 from events.platform import Platform
 from events.rebuild import rebuild
-from evidence import checkpoints, tiles, tree
+from events.store.server_logs import Logged, NewLeaf
+from evidence import checkpoints, showing, tiles, tree
 from evidence.checkpoints import Checkpoint
 from evidence.notes import opened, parse_vkey
-from tests.conftest import Servers
+from record.dossiers.verifying import Source, verify
+from record.entries import canonical
+from tests.conftest import ALL_GAMES, Servers
 from tests.service.conftest import Caller, played_on
 from tests.service.secrecy import replace_entries
 from tests.service.test_secrecy import hidden_deck
 from tests.service.test_spectators import LATE, hidden
+from tools.asking import Server
+from tools.scans import Scan
+from tools.watching import Watch
+from tools.witness import State
 
 ADD = {"type": "add", "by": 1, "stay": True}
 
@@ -192,3 +201,40 @@ def test_two_positions_that_differ_in_secret_have_leaves_that_differ_in_digests(
     assert before != after
     digest = re.compile(rb'"digest":"[0-9a-f]{64}"')
     assert [digest.sub(b"", leaf) for leaf in before] == [digest.sub(b"", leaf) for leaf in after]
+
+
+def test_a_monitor_finds_a_match_that_its_owner_tells_once_more(platform: Platform, anybody: Caller, ada: Caller, tmp_path: Path) -> None:
+    """Over the routes of a service: it is found unasked, the files prove it, and the dossier from before is held against the log."""
+    match = play.create(platform, ada.id, "tally", {"one": "me", "two": "me"}, {"target": 1}).match
+    play.play(platform, match, "system", [{"type": "advance"}])
+    play.play(platform, match, "one", [ADD])
+    sequencing.sequence(platform)
+    dossier = anybody.get(f"/v1/matches/{match}/dossier").data
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        found = anybody.get(request.url.raw_path.decode())
+        return httpx.Response(found.status_code, content=found.data)
+
+    said: list[str] = []
+    scan, state = Scan(tmp_path / "scan"), State(tmp_path)
+    watch = Watch(Server("http://service", httpx.MockTransport(answer)), lambda _: scan, state.keep_file, [], said.append)
+    assert watch.look() == checkpoint(anybody)
+    assert said == []
+    origin = platform.signer.name
+    told = [leaf["leaf"] for leaf in server_log.leaves(platform, match)]
+    again = [canonical({**leaf, "digest": 64 * "0"}) for leaf in told]
+    forged = [NewLeaf(raw, match, Logged(f"hour:{place}", 0, 1, 64 * "0", 0, 0)) for place, raw in enumerate(again)]
+    sequencing.append(platform, origin, platform.store.server_logs.state(origin), [], forged)
+    sequencing.sequence(platform)
+    watch.look()
+    assert [finding.code for finding in scan.found()] == ["begin_twice", "after_end", "end_twice"]
+    keys = [parse_vkey(key["vkey"]) for key in anybody.get("/.well-known/warledger-keys").json["keys"]]
+    assert showing.check((tmp_path / "begin_twice-0-2").read_text(), keys).finding.subject == match
+    source = Source("the dossier", lambda: dossier.splitlines(keepends=True))
+    (before,) = verify([source], ALL_GAMES)
+    (after,) = verify([source], ALL_GAMES, logs=[scan])
+    assert before.ok
+    assert [finding.code for finding in after.findings] == ["begin_twice", "after_end", "leaf_differs", "end_twice", "leaf_differs"]
+    assert {path.split("/")[1] for path in asked} == {"log", ".well-known"}, "a match that is over is not asked about"

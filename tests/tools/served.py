@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from evidence import cosigning, tiles, tree
-from evidence.checkpoints import Checkpoint
+from evidence.checkpoints import Checkpoint, Proof, proof_text
 from evidence.cosigning import Request
 from evidence.notes import SigningKey
 from evidence.statements import Receipt, receipt_text
 from evidence.tiles import WIDTH
-from tools.logs import Server
+from evidence.tree import Node
+from tools.asking import Server
 
 LOG = SigningKey("log.example", b"l" * 32)
 OTHER = SigningKey("log.example", b"o" * 32)
@@ -33,8 +36,10 @@ class Log:
         self.hashes = tiles.leaf_hashes(self.leaves)
         self.size = len(self.leaves)
         self.key = LOG
+        self.origin = "log.example"
         self.receipts: dict[tuple[str, int], str] = {}
         self.spectators = "all"
+        self.witnesses: Sequence[SigningKey] = ()
 
     def at(self, size: int) -> Log:
         self.size = size
@@ -42,11 +47,12 @@ class Log:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        return Checkpoint("log.example", self.size, tree.hash_of(self.hashes[: self.size]))
+        return Checkpoint(self.origin, self.size, tree.hash_of(self.hashes[: self.size]))
 
     @property
     def note(self) -> str:
-        return self.key.sign(self.checkpoint.text)
+        signed = [cosigning.cosign(witness, self.checkpoint.text, 1_790_000_000) for witness in self.witnesses]
+        return cosigning.with_cosignatures(self.key.sign(self.checkpoint.text), signed)
 
     def rows(self) -> list[list[bytes]]:
         found, width = [self.hashes[: self.size]], 1
@@ -56,9 +62,21 @@ class Log:
         return found
 
     def proof(self, old: int) -> tuple[bytes, ...]:
+        return tuple(tree.proof(tree.consistency_spans(old, self.size), self._node()))
+
+    def inclusion(self, index: int) -> str:
+        """Return the proof of a leaf, as text."""
+        path = tree.proof(tree.inclusion_spans(index, self.size), self._node())
+        return proof_text(Proof(index, tuple(path), self.note))
+
+    def write(self, file: Path) -> None:
+        """Write the whole log into a file, as a monitor exports it."""
+        header = json.dumps({"checkpoint": self.note, "log": 1}, ensure_ascii=False).encode()
+        file.write_bytes(header + b"\n" + tiles.bundle(self.leaves[: self.size]))
+
+    def _node(self) -> Node:
         rows = self.rows()
-        node = tiles.node_of(lambda level, number, width: rows[level][number * WIDTH : (number + 1) * WIDTH])
-        return tuple(tree.proof(tree.consistency_spans(old, self.size), node))
+        return tiles.node_of(lambda level, number, width: rows[level][number * WIDTH : (number + 1) * WIDTH])
 
     def request(self, old: int, **changed: Any) -> str:
         return cosigning.request_text(Request(old, self.proof(old), self.note)._replace(**changed))

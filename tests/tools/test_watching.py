@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from evidence import showing
@@ -16,6 +17,7 @@ from evidence.leaves import ALARMS
 from evidence.notes import SigningKey
 from evidence.showing import ShowsNothing
 from tests.tools.served import HOUR, LOG, OTHER, START, Log, digest, leaf, match_id, receipt, sealed
+from tools.asking import TRIES, Server
 from tools.logs import Unable
 from tools.scans import Scan, is_log, is_scan, leaves_in, note_in, scanned
 from tools.watching import Watch
@@ -170,6 +172,10 @@ def test_the_command_ends_with_1_as_long_as_there_is_an_alarm(
     assert "log.example: 4 leaves. It contradicts itself: 3 alarms." in said
     assert main(command) == 1
     assert "3 alarms were found before." in capsys.readouterr().out
+    log = Log(0, leaves=RETOLD[:2])
+    log.key, log.origin = SigningKey("new.example", bytes(32)), "new.example"
+    assert main(command) == 0
+    assert "new.example: this log was not seen before." in capsys.readouterr().out, "nobody gets rid of a log by another name"
 
 
 def test_entries_that_are_not_those_of_the_tree_change_nothing(tmp_path: Path) -> None:
@@ -256,3 +262,20 @@ def test_two_checkpoints_of_which_one_continues_the_other_show_nothing(first: in
         showing.check(showing.of_fork(notes[1], notes[0], path, []), [LOG.verifier])
     with pytest.raises(ShowsNothing, match="do not contradict"):  # a path that leads nowhere is the work of whoever wrote the file
         showing.check(showing.of_fork(notes[0], notes[1], [bytes(32), *path], []), [LOG.verifier])
+
+
+def test_a_server_that_is_asked_too_much_is_asked_again_later(tmp_path: Path) -> None:
+    """A first look at a long log is many requests, which the limits of a server may slow down."""
+    log, pauses, busy = Log(700), list[float](), iter([True, True, False] * 10)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(429, headers={"Retry-After": "7"}) if next(busy) else log.answer(request)
+
+    server = Server("http://log.example", httpx.MockTransport(answer), pauses.append)
+    scan = Scan()
+    assert Watch(server, lambda _: scan, State(tmp_path).keep_file, [LOG.verifier]).look() == log.checkpoint
+    assert pauses == [7, 7] * 4
+    never = httpx.MockTransport(lambda request: httpx.Response(429, headers={"Retry-After": "7"}))
+    with pytest.raises(Unable, match="answers with 429"):
+        Server("http://log.example", never, pauses.append).note()
+    assert len(pauses) == 8 + TRIES

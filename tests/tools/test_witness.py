@@ -21,7 +21,8 @@ from evidence.notes import COSIGNATURE, SigningKey, VerifierKey, parse
 from tests.conftest import free_port, within
 from tests.tools.served import LOG, OTHER, Log
 from tools import witness
-from tools.logs import Server, Unable
+from tools.asking import Server
+from tools.logs import Unable
 from tools.scans import Scan
 from tools.watching import ROUNDS, Forked, Older, Watch
 from tools.witness import State, main, witness_app
