@@ -1,11 +1,18 @@
-"""Significance tests: tails of the chi-square and Student's t distributions, a correction for many tests, and a sequential test."""
+"""Significance tests: tails of the chi-square distribution and of sums of draws, a correction for many tests, and a sequential test."""
 
 from __future__ import annotations
 
 import math
+import operator
+import random
 from collections.abc import Sequence
 
+from games.kernel import total
+
 MOST = 300
+MOST_TILT = 20.0
+SAMPLES = 2000
+CLOSE = 1e-9
 
 
 def chi_square_tail(value: float, freedom: int) -> float:
@@ -26,23 +33,33 @@ def chi_square_tail(value: float, freedom: int) -> float:
     return min(1.0, tail)
 
 
-def student_tail(value: float, freedom: int) -> float:
-    """Return the probability that Student's t with `freedom` degrees of freedom, 1 or more, is at least `value`."""
-    angle = math.atan2(value, math.sqrt(freedom))
-    cosine = math.cos(angle)
-    total = term = 1.0
-    if freedom % 2:
-        total = term = cosine if freedom > 1 else 0.0
-        for number in range(3, freedom - 1, 2):
-            term *= cosine * cosine * (number - 1) / number
-            total += term
-        inside = 2 / math.pi * (angle + math.sin(angle) * total)
-    else:
-        for number in range(2, freedom - 1, 2):
-            term *= cosine * cosine * (number - 1) / number
-            total += term
-        inside = math.sin(angle) * total
-    return min(1.0, max(0.0, (1 - inside) / 2))
+def sum_tail(draws: Sequence[Sequence[float]], value: float) -> float:
+    """Return the probability that the sum of one number of each draw, all equally likely, is at least `value`.
+
+    The draws are independent. The result is an estimate by `SAMPLES` samples, always the same ones, with an error of some 5 %, also far out
+    in the tail: numbers are drawn by weights under which the sum is about `value` on average, and each sample counts by how likely it
+    would have been without them (importance sampling with exponential tilting).
+
+    >>> round(sum_tail([[-1, 1]] * 40, 20), 4)  # 30 heads or more of 40 coins: 0.0011
+    0.0011
+    """
+    low, high = 0.0, MOST_TILT
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if total([_tilted(numbers, middle)[1] for numbers in draws]) < value else (low, middle)
+    will, sums, logarithm = random.Random(1), [0.0] * SAMPLES, 0.0
+    for numbers in draws:
+        weights, _ = _tilted(numbers, low)
+        logarithm += math.log(total(weights) / len(numbers)) + low * max(numbers)
+        sums = list(map(operator.add, sums, will.choices(numbers, weights, k=SAMPLES)))
+    return min(1.0, total([math.exp(logarithm - low * one) for one in sums if one >= value - CLOSE]) / SAMPLES)
+
+
+def _tilted(numbers: Sequence[float], tilt: float) -> tuple[list[float], float]:
+    """Return weights of numbers that grow by e to `tilt` for each 1, and the weighted mean."""
+    highest = max(numbers)
+    weights = [math.exp(tilt * (number - highest)) for number in numbers]
+    return weights, total([weight * number for weight, number in zip(weights, numbers, strict=True)]) / total(weights)
 
 
 def corrected(probabilities: Sequence[float]) -> list[float]:

@@ -1,11 +1,13 @@
 """Detect rigged dice and players who use hidden information: `./run suspects RECORDS`.
 
-It asks three questions about each player and each level of artificial players, for each game. docs/auditing.md ("Luck and play") explains
+It asks these questions about each player and each level of artificial players, for each game. docs/auditing.md ("Luck and play") explains
 them, and what an answer proves.
 
 - `draws`: are the numbers that a seat drew distributed as they should be? A chi-square test over all draws.
 - `dice`: do the choices of the seat fit the dice that are about to fall better than other dice?
 - `sight`: do the choices of the seat fit the true hidden state better than other states that it could have guessed?
+
+`dice ahead` and `sight ahead` ask the same about what comes of a choice a few actions later.
 """
 
 from __future__ import annotations
@@ -13,40 +15,68 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
+import os
 import random
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import islice
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from statistics import NormalDist
 from typing import NamedTuple
 
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.choices import complete
 from games.drawing import legible
-from games.kernel import SYSTEM, Action, Game, Match, State, legal
-from record.entries import Entry, parse
+from games.kernel import SYSTEM, Action, Branch, Game, Memory, Seat, State, legal, total
+from players.evaluation import Value, value_of
+from players.greedy import completions
+from players.luck import lowest
+from players.plans import weights_of
+from record.dice import Draws
+from record.entries import Entry, Unreadable, parse
 from record.positions import Position, level_of
 from record.trail import Trail
 from table.rules import is_table_action
 from tools.records import BadRecord, Record, read
-from tools.significance import chi_square_tail, corrected, student_tail
+from tools.significance import chi_square_tail, corrected, sum_tail
 
-DRAWS, DICE, SIGHT = "draws", "dice", "sight"
+DRAWS, DICE, DICE_AHEAD, SIGHT, SIGHT_AHEAD = "draws", "dice", "dice ahead", "sight", "sight ahead"
+PLAY = (DICE, DICE_AHEAD, SIGHT, SIGHT_AHEAD)
 LEVEL = 0.01  # the probability that any honest player is named
-LEAST_MATCHES = 10  # matches with something to compare that are needed to judge play
-GUESSES = 9  # guessed states or other dice to compare with
-FIRST = 4  # states to try first, to see whether anything depends on the state
-ALTERNATIVES = 12  # the most alternative actions of a decision
+LEAST_MATCHES = 3  # matches with something to compare that are needed to judge play
+OTHERS = {DICE: 15, DICE_AHEAD: 7, SIGHT: 15, SIGHT_AHEAD: 7}  # other dice or guessed states to compare with
+ALTERNATIVES = {DICE: 23, DICE_AHEAD: 23, SIGHT: 23, SIGHT_AHEAD: 5}  # the most alternative actions of a decision
+COMPLETED = 48  # actions with counts to be chosen of which alternatives are drawn, about
+STEPS = {DICE_AHEAD: 4, SIGHT_AHEAD: 8}  # the most actions that are looked ahead
+WIDE, FEW = 40, 6  # the most choices among which a seat takes the best when it is looked ahead: the seat itself, others
+LOOKS = 10  # decisions of a seat in a match that are scored for a question, as long as there are at most `MATCHES` matches of the game
+MATCHES = 50
+TRIES = 6  # decisions that are tried for each that is scored, at most
 PLACES = 6  # draws of an action that are counted by place; later ones count together
 BINS = 10
 LEAST = 5  # the least expected draws in a bin
 CLOSE = 1e-9  # values that differ by less count as equal
 
-Number = Callable[[], Callable[[int], int]]
-"""Returns a source of whole numbers. Each call begins with the first number again."""
+EFFECTS: Mapping[tuple[str, str], tuple[float, float]] = {
+    ("war", DICE_AHEAD): (1.69, 0.42),
+    ("war", SIGHT_AHEAD): (0.53, 0.07),
+    ("war_of_the_worlds", DICE): (0.95, 0.02),
+    ("war_of_the_worlds", SIGHT_AHEAD): (0.57, 0.34),
+    ("war_of_civilizations", SIGHT): (1.74, 0.83),
+}
+"""What was measured (docs/auditing.md), by game and question: the `effect` (`power`) of a planted player who always knows, and of one who
+knows in a third of its decisions."""
+
+Scores = list[float]
+"""The scores of one decision: for each future what it would be if that were the true one, the true one first. Their mean is 0, and the mean
+of their squares is 1. In honest play each is as likely to be the first."""
+
+Number = Callable[[int], int]
+Dice = Callable[[int], Number]
+"""Returns the source of the numbers of a version. Each call begins with the first number again."""
 
 
 class Group(NamedTuple):
@@ -60,9 +90,10 @@ class Group(NamedTuple):
 class Answer(NamedTuple):
     """The answer to one question about one player.
 
-    `number`: the number of draws, or of matches with something to compare. `value`: a chi-square with `freedom`, or Student's t.
-    `effect`: for play, the mean rank; 0.5 for honest play, 1 for perfect knowledge. `probability`: that an honest player gets at least this
-    value. `corrected`: the same, after the correction for all questions.
+    `number`: the number of draws, or of matches with something to compare. `value`: a chi-square, or for play the sum of the scores in
+    standard deviations. `freedom`: the degrees of freedom of the chi-square, or the number of scores. `effect`: for play, the mean score;
+    0 for honest play. `probability`: that an honest player gets at least this value. `corrected`: the same, after the correction for all
+    questions.
     """
 
     game: str
@@ -86,7 +117,18 @@ class Play:
 
     def __init__(self) -> None:
         self.draws: dict[Group, list[int]] = defaultdict(list)
-        self.ranks: dict[str, list[list[float]]] = {DICE: [], SIGHT: []}  # by question: the ranks of each match
+        self.scores: dict[str, list[list[Scores]]] = {question: [] for question in PLAY}  # by question: of each match that tells
+
+    def add(self, other: Play) -> None:
+        """Add what other matches show."""
+        for group, drawn in other.draws.items():
+            self.draws[group] += drawn
+        for question, scores in other.scores.items():
+            self.scores[question] += scores
+
+
+Plays = dict[tuple[str, str], Play]
+"""By game and player."""
 
 
 class Watched(Trail):
@@ -100,12 +142,13 @@ class Watched(Trail):
         """Return the rules of the match."""
         return self._rules_of(position.game)
 
-    def dice(self) -> Callable[[int], int]:
-        """Return the numbers of the entry read last, from the first one on."""
-        return super()._chance().number
+    def dice(self) -> Dice:
+        """Return the dice of all versions, for the contributions so far."""
+        key = self._dice
+        return lambda version: Draws(key, version).number
 
     def _chance(self) -> Drawn:
-        source = self.dice()
+        source = super()._chance().number
 
         def number(below: int) -> int:
             found = source(below)
@@ -115,10 +158,28 @@ class Watched(Trail):
         return Drawn(number)
 
 
-def watch(games: Mapping[str, Game], record: Record, plays: dict[tuple[str, str], Play]) -> None:
-    """Add what a match shows about its players. Raises BadRecord if the match fails an audit or cannot be decided."""
+class Decision(NamedTuple):
+    """A decision with alternatives. `actions`: the one chosen, then others. `version`: of its entry. `dice`: the true ones."""
+
+    game: Game
+    state: State
+    memory: Memory
+    seat: Seat
+    version: int
+    actions: list[Action]
+    dice: Dice
+
+
+def watch(games: Mapping[str, Game], record: Record, looks: int = LOOKS) -> Plays:
+    """Return what a match shows about its players. Raises BadRecord if the match fails an audit or cannot be decided.
+
+    `looks`: how many decisions of each player are scored for each question.
+    """
+    if record.secret is None:
+        raise BadRecord(f"The secret of {record.match} is not known.")
     trail, chance = Watched(games, record), Drawn(random.Random(record.match).randrange)
-    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    plays: Plays = defaultdict(Play)
+    decisions: dict[tuple[str, str], list[Decision]] = defaultdict(list)
     for place, raw in enumerate(record.raws, 1):
         before, trail.drawn = trail.position, []
         trail.read(f"{place}-0", raw)
@@ -134,15 +195,16 @@ def watch(games: Mapping[str, Game], record: Record, plays: dict[tuple[str, str]
                 play.draws[Group(str(entry.action["type"]), min(number, PLACES), below)].append(drawn)
         if who == SYSTEM or is_table_action(entry.action):
             continue
-        game, ranks = trail.rules(before), found[before.game, who]
+        game = trail.rules(before)
         actions = [entry.action, *alternatives(game, before.document, entry.actor, entry.action, chance)]
         if len(actions) > 1:
-            ranks[DICE] += rank_of_dice(game, before, entry, actions, trail.dice, chance)
-            ranks[SIGHT] += rank_of_sight(game, before, entry, actions, chance)
-    for key, ranked in found.items():
-        for question, values in ranked.items():
-            if values:
-                plays[key].ranks[question].append(values)
+            decision = Decision(game, before.document, before.memory, entry.actor, entry.version, actions, trail.dice())
+            decisions[before.game, who].append(decision)
+    for key, made in decisions.items():
+        for question, scores in scores_of(made, looks, chance).items():
+            if scores:
+                plays[key].scores[question].append(scores)
+    return dict(plays)
 
 
 def _who(position: Position, entry: Entry) -> str:
@@ -153,92 +215,179 @@ def _who(position: Position, entry: Entry) -> str:
     return f"ai:{level}" if level is not None else str(position.roster[entry.actor].get("player"))
 
 
-def rank_of_dice(game: Game, before: Position, entry: Entry, actions: Sequence[Action], true: Number, chance: Chance) -> list[float]:
-    """Return the rank of the true dice of a decision among other dice, or no rank if no action draws.
+def scores_of(decisions: Sequence[Decision], looks: int, chance: Chance) -> dict[str, list[Scores]]:
+    """Return the scores of the decisions that tell, by question.
 
-    In honest play the choice does not depend on the dice. So every rank is equally likely.
+    In honest play the choice depends on the view and the memory alone. So the true dice are as likely as the other dice to fit it best, and
+    the true hidden state as likely as the guesses. Which decisions are looked at must not depend on what is true, but may on the choice.
     """
-    if not any(_draws(game, before.document, entry.actor, action) for action in actions):
-        return []
-    seeds = [str(chance.number(1 << 62)) for _ in range(GUESSES)]
-
-    def regret(place: int) -> float:
-        return _regret(game, before.document, entry.actor, actions, true if place == 0 else partial(_numbers, seeds[place - 1]))
-
-    return _ranked(regret, chance)
-
-
-def rank_of_sight(game: Game, before: Position, entry: Entry, actions: Sequence[Action], chance: Chance) -> list[float]:
-    """Return the rank of the true hidden state of a decision among guessed states, or no rank if nothing is hidden.
-
-    Honest play depends on the view alone, and the view is the same in the true and the guessed states. So every rank is equally likely.
-    """
-    state, seat = before.document, entry.actor
-    view = game.view(state, seat)
-    if view == state:
-        return []
-    states: list[State] = [state, *[game.guess(view, seat, chance, before.memory) for _ in range(GUESSES)]]
-    dice = partial(_numbers, str(chance.number(1 << 62)))  # the same dice for all states
-    return _ranked(lambda place: _regret(game, states[place], seat, actions, dice), chance)
-
-
-def alternatives(game: Game, state: State, seat: str, chosen: Action, chance: Chance) -> list[Action]:
-    """Return some other actions that a seat could have chosen, drawn at random, without duplicates."""
-    choices = chance.shuffle(legal(game, state, seat))
-    found: list[Action] = []
-    for choice in islice(choices, ALTERNATIVES):
-        action = complete(choice["action"], choice["choose"], chance.number) if "choose" in choice else choice["action"]
-        if action != chosen and action not in found:
-            found.append(action)
+    found: dict[str, list[Scores]] = {question: [] for question in PLAY}
+    telling: list[Decision] = []
+    others: list[Decision] = []
+    for decision in chance.shuffle(decisions)[: TRIES * looks]:
+        for question in (DICE, DICE_AHEAD):
+            if len(found[question]) < looks:
+                dice = [decision.dice, *[_dice_of(chance.number(1 << 62)) for _ in range(OTHERS[question])]]
+                found[question] += _scored([(decision.state, one) for one in dice], decision, question, chance)
+        view = decision.game.view(decision.state, decision.seat)
+        if view != decision.state:
+            (telling if _shows(decision, view, chance) else others).append(decision)
+    for decision in telling + others:
+        questions = [question for question in (SIGHT, SIGHT_AHEAD) if len(found[question]) < looks]
+        if not questions:
+            break
+        same = _dice_of(chance.number(1 << 62))
+        for question in questions:
+            states = [decision.state, *_guesses(decision, decision.game.view(decision.state, decision.seat), OTHERS[question], chance)]
+            found[question] += _scored([(state, same) for state in states], decision, question, chance)
     return found
 
 
-def _draws(game: Game, state: State, seat: str, action: Action) -> bool:
-    """Return True if an action draws from chance."""
-    try:
-        game.phases[state["phase"]][action["type"]].act(Match(game, state, Drawn(_drew)), seat, action)
-    except _Drew:
-        return True
-    return False
+def alternatives(game: Game, state: State, seat: str, chosen: Action, chance: Chance) -> list[Action]:
+    """Return some other actions that a seat could have chosen, drawn at random, without duplicates: of each type before more of one."""
+    found: list[Action] = []
+    choices = legal(game, state, seat)
+    for choice in chance.shuffle(choices):
+        for action in completions(choice, max(1, min(16, COMPLETED // len(choices))), chance):
+            if action != chosen and action not in found:
+                found.append(action)
+    found = chance.shuffle(found)
+    number = Counter([chosen["type"]])
+    order: list[tuple[int, int]] = []
+    for place, action in enumerate(found):
+        number[action["type"]] += 1
+        order.append((number[action["type"]], place))
+    return [found[place] for _, place in sorted(order)[: max(ALTERNATIVES.values())]]
 
 
-class _Drew(Exception):
-    """An action has drawn from chance."""
+def _guesses(decision: Decision, view: State, number: int, chance: Chance) -> list[State]:
+    return [decision.game.guess(view, decision.seat, chance, decision.memory) for _ in range(number)]
 
 
-def _drew(below: int) -> int:
-    raise _Drew
+def _shows(decision: Decision, view: State, chance: Chance) -> bool:
+    """Return True if the chosen action shows the seat something that was hidden: what it sees then is not the same after two guesses."""
+    game, seat, same = decision.game, decision.seat, _dice_of(chance.number(1 << 62))
+    seen = []
+    for state in _guesses(decision, view, 2, chance):
+        branch = Branch(game, state, Drawn(same(decision.version)))
+        branch.play(seat, decision.actions[0])
+        seen.append(game.view(branch.state, seat))
+    return bool(seen[0] != seen[1])
 
 
-def _regret(game: Game, state: State, seat: str, actions: Sequence[Action], dice: Number) -> float:
-    """Return by how much the first action is worse than the best one in a state, with these dice: 0 or negative."""
-    values = []
-    for action in actions:
-        match = Match(game, state, Drawn(dice()))
-        game.phases[state["phase"]][action["type"]].act(match, seat, action)
-        values.append(game.worth(match.state, seat))
-    return values[0] - max(values)
+Future = tuple[State, Dice]
+"""What could be true: the hidden state, and the dice."""
 
 
-def _numbers(seed: str) -> Callable[[int], int]:
-    return random.Random(seed).randrange
+def state_after(decision: Decision, action: Action, future: Future, question: str) -> State:
+    """Return the state after an action of a decision in a future: at once, or some actions ahead.
 
-
-def _ranked(value: Callable[[int], float], chance: Chance) -> list[float]:
-    """Return the share of the values at 1, 2, … `GUESSES` that are less than the value at 0. Equal values count half.
-
-    The result is empty if the values are equal, as in most decisions. A few values decide that. They are drawn, so that the value at 0 is
-    as likely among them as any other.
+    Ahead, seats that have few choices take what is worth most at once, and otherwise do what a seat does that does not decide. Hidden cards
+    are looked at until the seat has acted in the same phase again: until then it can use what it was shown.
     """
-    order = chance.shuffle(range(GUESSES + 1))
-    found = {place: value(place) for place in order[:FIRST]}
-    if max(found.values()) - min(found.values()) <= CLOSE:
-        return []
-    found |= {place: value(place) for place in order[FIRST:]}
-    true = found.pop(0)
-    less = sum(other < true - CLOSE for other in found.values())
-    equal = sum(abs(other - true) <= CLOSE for other in found.values())
-    return [(less + equal / 2) / GUESSES]
+    game, seat, version = decision.game, decision.seat, decision.version
+    state, dice = future
+    branch = Branch(game, state, Drawn(dice(version)))
+    branch.play(seat, action)
+    phase, cards = state["phase"], question == SIGHT_AHEAD
+    for _ in range(STEPS.get(question, 0)):
+        now = branch.state
+        if now["outcome"] is not None:
+            break
+        actor = now["to_act"][0]
+        again = cards and actor == seat and now["phase"] == phase
+        reply = _reply(game, now, actor, WIDE if again else FEW if cards else 1)
+        version += 1
+        branch.chance = Drawn(dice(version))
+        branch.play(actor, reply)
+        if again:
+            break
+    return branch.state
+
+
+def _reply(game: Game, state: State, actor: Seat, most: int) -> Action:
+    """Return what an actor does next: of up to `most` choices the one that is worth most, else what a seat does that does not decide."""
+    if actor != SYSTEM and most == 1:
+        return game.default(state, actor)
+    choices = legal(game, state, actor)
+    if actor == SYSTEM:
+        return choices[0]["action"]
+    if len(choices) > most:
+        return game.default(state, actor)
+    best, highest = choices[0]["action"], -math.inf
+    for choice in choices:
+        action = complete(choice["action"], choice["choose"], lowest) if "choose" in choice else choice["action"]
+        branch = Branch(game, state, Drawn(random.Random(1).randrange))
+        branch.play(actor, action)
+        worth = game.worth(branch.state, actor)
+        if worth > highest + CLOSE:
+            best, highest = action, worth
+    return best
+
+
+_VALUES: dict[tuple[str, int, int], list[Value]] = {}
+
+
+def values_of(game: Game, seats: int) -> list[Value]:
+    """Return how positions are evaluated: by `worth`, which the level `greedy` goes by, and as by levels that search, if the game has
+    weights for so many seats."""
+    key = (game.id, game.revision, seats)
+    if key not in _VALUES:
+        _VALUES[key] = [game.worth, *([value_of(game, seats)] if weights_of(game.id, seats) is not None else [])]
+    return _VALUES[key]
+
+
+def _dice_of(seed: int) -> Dice:
+    """Return other dice. A source of numbers is made only when one is drawn."""
+
+    def of(version: int) -> Number:
+        source: list[Number] = []
+
+        def number(below: int) -> int:
+            if not source:
+                source.append(random.Random(f"{seed} {version}").randrange)
+            return source[0](below)
+
+        return number
+
+    return of
+
+
+def _scored(futures: Sequence[Future], decision: Decision, question: str, chance: Chance) -> list[Scores]:
+    """Return the scores of a decision, or nothing if all futures give the same values, as most do.
+
+    Two futures, drawn, decide whether the rest are looked at, and by which values, so that the first one is as likely among them as any
+    other.
+    """
+    actions = decision.actions[: 1 + ALTERNATIVES[question]]
+
+    def states(place: int) -> list[State]:
+        return [state_after(decision, action, futures[place], question) for action in actions]
+
+    order = chance.shuffle(range(len(futures)))
+    found = {place: states(place) for place in order[:2]}
+    for value in values_of(decision.game, len(decision.state["seats"])):
+        one, other = ([value(state, decision.seat) for state in reached] for reached in found.values())
+        if any(abs(first - second) > CLOSE for first, second in zip(one, other, strict=True)):
+            found |= {place: states(place) for place in order[2:]}
+            return scored([[value(state, decision.seat) for state in found[place]] for place in range(len(futures))])
+    return []
+
+
+def scored(values: Sequence[Sequence[float]]) -> list[Scores]:
+    """Return the scores of a choice, or nothing if they are all the same. `values[future][action]`: the chosen action first.
+
+    A score says by how much less the choice falls short of the best action in a future than on the mean of all, in standard deviations.
+
+    >>> [[round(one, 2) for one in scores] for scores in scored([[1, 0], [0, 1], [0, 1], [0, 1]])]
+    [[1.73, -0.58, -0.58, -0.58]]
+    >>> scored([[1, 0], [1, 0]])
+    []
+    """
+    short = [max(row) - row[0] for row in values]
+    mean = total(short) / len(short)
+    spread = math.sqrt(total([(one - mean) ** 2 for one in short]) / len(short))
+    return [[(mean - one) / spread for one in short]] if spread > CLOSE else []
 
 
 def answers(plays: Mapping[tuple[str, str], Play]) -> list[Answer]:
@@ -246,8 +395,8 @@ def answers(plays: Mapping[tuple[str, str], Play]) -> list[Answer]:
     found: list[Answer] = []
     for (game, who), play in sorted(plays.items()):
         found += about_draws(game, who, play.draws)
-        for question, ranks in play.ranks.items():
-            found += about_ranks(game, who, question, ranks)
+        for question, scores in play.scores.items():
+            found += about_play(game, who, question, scores)
     right = corrected([answer.probability for answer in found])
     return sorted(
         (answer._replace(corrected=probability) for answer, probability in zip(found, right, strict=True)),
@@ -275,29 +424,92 @@ def about_draws(game: str, who: str, draws: Mapping[Group, Sequence[int]]) -> It
         yield Answer(game, who, DRAWS, number, value, freedom, None, chi_square_tail(value, freedom), 1.0)
 
 
-def about_ranks(game: str, who: str, question: str, matches: Sequence[Sequence[float]]) -> Iterator[Answer]:
-    """Yield the answer about ranks: Student's t over the matches. A match counts once, because its decisions depend on each other."""
+def about_play(game: str, who: str, question: str, matches: Sequence[Sequence[Scores]]) -> Iterator[Answer]:
+    """Yield the answer about play: how likely so high a sum of scores is if in each decision every future is as likely the true one.
+
+    Decisions of a match may depend on each other, since the same cards are hidden in them. Where the sums of matches scatter more than
+    independent decisions would, the sum is made less by that.
+    """
     if len(matches) < LEAST_MATCHES:
         return
-    sums = [sum(ranks) - len(ranks) / 2 for ranks in matches]
-    mean = sum(sums) / len(sums)
-    spread = math.sqrt(sum((one - mean) ** 2 for one in sums) / (len(sums) - 1) / len(sums))
-    if spread < CLOSE:
-        return
-    value, freedom = mean / spread, len(sums) - 1
-    number = sum(map(len, matches))
-    yield Answer(game, who, question, len(matches), value, freedom, 0.5 + sum(sums) / number, student_tail(value, freedom), 1.0)
+    sums = [total([scores[0] for scores in decisions]) for decisions in matches]
+    draws = [scores for decisions in matches for scores in decisions]
+    mean = total(sums) / len(sums)
+    scatter = total([(one - mean) ** 2 for one in sums]) / (len(sums) - 1) * len(sums) / len(draws)  # the variance of a score is 1
+    value = total(sums) / math.sqrt(max(1.0, scatter))
+    effect, probability = total(sums) / len(draws), sum_tail(draws, value)
+    yield Answer(game, who, question, len(matches), value / math.sqrt(len(draws)), len(draws), effect, probability, 1.0)
 
 
-def as_text(answer: Answer) -> str:
-    """Return an answer as a line."""
+def power(effect: float, matches: int, questions: int) -> float:
+    """Return the probability that a player is named by a question, about.
+
+    `effect`: the mean of `value` for one match that tells. `matches`: those that tell. `questions`: those of the run, which share `LEVEL`.
+
+    >>> round(power(0.0, 50, 10), 3), round(power(0.5, 50, 10), 2), round(power(1.0, 50, 10), 2)
+    (0.001, 0.67, 1.0)
+    """
+    normal = NormalDist()
+    return normal.cdf(effect * math.sqrt(matches) - normal.inv_cdf(1 - LEVEL / questions))
+
+
+def as_text(answer: Answer, questions: int) -> str:
+    """Return an answer as a line, with the probability that a planted player would have been named by so few matches."""
     if answer.question == DRAWS:
         test = f"{answer.number} draws, chi-square {answer.value:.1f} with {answer.freedom} degrees of freedom"
     else:
-        test = f"{answer.number} matches, mean rank {answer.effect:.3f}, t {answer.value:.2f}"
+        test = (
+            f"{answer.freedom} decisions in {answer.number} matches, mean score {answer.effect:.2f}, {answer.value:.2f} standard deviations"
+        )
     verdict = "SUSPICIOUS" if answer.suspicious else "as it should be"
     probability = f"p {answer.probability:.2g}, {answer.corrected:.2g} corrected"
-    return legible(f"{answer.game} {answer.who} {answer.question}: {test}, {probability}: {verdict}")
+    line = f"{answer.game} {answer.who} {answer.question}: {test}, {probability}: {verdict}"
+    effects = EFFECTS.get((answer.game, answer.question))
+    if effects is not None:
+        always, third = (power(effect, answer.number, questions) for effect in effects)
+        line += f" (one who always knows would be named with {always:.0%}, one who knows in a third of decisions with {third:.0%})"
+    return legible(line)
+
+
+class Shown(NamedTuple):
+    """What a match shows, or why it is left out."""
+
+    plays: Plays
+    left_out: str | None
+
+
+def shown(task: tuple[Record, int]) -> Shown:
+    """Return what a match shows, of which so many decisions are scored for each player."""
+    try:
+        return Shown(watch(GAMES, *task), None)
+    except BadRecord as reason:
+        return Shown({}, str(reason))
+
+
+def together(matches: Iterable[Plays]) -> Plays:
+    """Return what several matches show."""
+    merged: Plays = defaultdict(Play)
+    for plays in matches:
+        for key, play in plays.items():
+            merged[key].add(play)
+    return merged
+
+
+def looks_for(records: Sequence[Record]) -> list[int]:
+    """Return how many decisions of each player are scored, for each match.
+
+    They are fewer where there are many matches of a game, so that all of them together take about the same time.
+    """
+    of = [game_of(record) for record in records]
+    number = Counter(of)
+    return [max(1, LOOKS * MATCHES // max(MATCHES, number[game])) for game in of]
+
+
+def game_of(record: Record) -> str:
+    """Return the game that a record names first, or an empty text."""
+    with suppress(Unreadable, LookupError):
+        return str(parse(record.raws[0]).events[0].get("game", ""))
+    return ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -305,26 +517,32 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="./run suspects", description="Detect rigged dice and players who use hidden information.")
     parser.add_argument("records", nargs="+", type=Path, metavar="RECORDS", help="dossiers, records, archives, or folders of them")
     parser.add_argument("--json", action="store_true", help="print a JSON object for each answer")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
     options = parser.parse_args(arguments)
-    plays: dict[tuple[str, str], Play] = defaultdict(Play)
-    number = left_out = 0
     try:
-        for record in read(options.records):
-            number += 1
-            try:
-                watch(GAMES, record, plays)
-            except BadRecord as reason:
-                left_out += 1
-                print(f"Left out: {reason}", file=sys.stderr)
+        records = list(read(options.records))
     except (BadRecord, OSError) as reason:
         print(reason, file=sys.stderr)
         return 2
+    tasks = list(zip(records, looks_for(records), strict=True))
+    if options.cores > 1 and len(tasks) > 1:
+        with multiprocessing.Pool(options.cores) as pool:
+            matches = pool.map(shown, tasks, chunksize=1)
+    else:
+        matches = list(map(shown, tasks))
+    left_out = [match.left_out for match in matches if match.left_out is not None]
+    for why in left_out:
+        print(f"Left out: {why}", file=sys.stderr)
+    plays = together(match.plays for match in matches)
     found = answers(plays)
     for answer in found:
-        print(json.dumps({**answer._asdict(), "suspicious": answer.suspicious}) if options.json else as_text(answer))
+        print(json.dumps({**answer._asdict(), "suspicious": answer.suspicious}) if options.json else as_text(answer, len(found)))
     if not options.json:
         named = sum(answer.suspicious for answer in found)
-        print(f"{number} matches, {left_out} left out; {len(found)} questions, {named} suspicious answers at a level of {LEVEL:.0%}.")
+        print(f"{len(records)} matches, {len(left_out)} left out; {len(found)} questions, {named} suspicious answers.")
+        if few := sum(0 < len(scores) < LEAST_MATCHES for play in plays.values() for scores in play.scores.values()):
+            print(f"{few} questions could not be asked: fewer than {LEAST_MATCHES} matches tell anything about them.")
+        print(f"A run of honest players names anybody with a probability of {LEVEL:.0%} at most.")
     return int(any(answer.suspicious for answer in found))
 
 
