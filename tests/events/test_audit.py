@@ -120,6 +120,11 @@ DETAILS = {
     "secret_differs": "The entry that ends the match must reveal its secret, and no other entry may.",
     "rules_differ": "The entry names revision [0-9]+, but the match began with [0-9]+.|"
     "The match begins with revision [0-9]+, but the rules here are at [0-9]+.",
+    "move_signature_broken": "The signature is not one over this action, its actor and the history before it.",
+    "seen_not_before": "The signature is over version [0-9]+, which was not before the request.",
+    "move_list_broken": "The signed list of actions does not go on after this entry.|"
+    "The actions before this one in its signed list are not before it.",
+    "move_stale": "The signature is over version [0-9]+, but its actor could see what came between.",
     "commitment_broken": "The secret is not the one whose hash was published when the match was created.",
     "origin_differs": "The match does not begin from the position that its origin has at that version.",
     "not_replayable": "The entry cannot be replayed: [A-Za-z]+: .+.",
@@ -172,6 +177,8 @@ def test_a_match_as_it_was_played_has_no_findings(platform: Platform, match: str
         rules_here=rules,
         replayed_only=0,
         origin=None,
+        signed=0,
+        signatures=None,
         findings=[],
     )
     assert json.loads(json.dumps(as_json(report)))["revisions"] == [1]
@@ -461,7 +468,7 @@ def test_a_record_is_audited_without_a_store(platform: Platform, match: str) -> 
     assert codes(audit_entries(ALL_GAMES, lines))[0] == (5, "events_differ")
     assert {(1, "wrong_version"), (1, "not_replayable")} <= set(codes(audit_entries(ALL_GAMES, lines[1:])))
     empty = [Finding(0, "empty", DETAILS["empty"])]
-    nothing = Report(False, "", "", 0, START, "undisclosed", "undisclosed", "", "undisclosed", [], [], "", 0, None, empty)
+    nothing = Report(False, "", "", 0, START, "undisclosed", "undisclosed", "", "undisclosed", [], [], "", 0, None, 0, None, empty)
     assert audit_entries(ALL_GAMES, []) == nothing
     assert audit_entries(ALL_GAMES, [b"x"]).digest == ""
 
