@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from sdk.python.warledger_client.signing import (
 from table.deeds import DEEDS
 from table.session import BY_PLAYER as PLAYERS
 from table.session import BY_REFEREE as REFEREES
+from tools import private
 
 VECTORS = json.loads((Path(__file__).parent / "signatures.json").read_text(encoding="utf-8"))
 KEY = Key(bytes.fromhex(VECTORS["seed"]))
@@ -57,6 +59,9 @@ def test_a_key_is_registered_with_a_signature_over_the_player_and_the_key() -> N
 def test_the_client_knows_which_actions_are_those_of_a_player_and_which_come_before_the_start() -> None:
     by_player = {kind for kind, deed in DEEDS.items() if deed.by in (PLAYERS, REFEREES)}
     assert BY_PLAYER | UNSIGNED - {"rematch"} == by_player - {"create_match", "fork_match"}
+    code = (private.ROOT / "sdk" / "js" / "signing.js").read_text(encoding="utf-8")
+    lists = dict(re.findall(r"^const (UNSIGNED|BY_PLAYER) = \[(.*?)\]", code, re.MULTILINE))
+    assert {name: set(re.findall(r"\w+", kinds)) for name, kinds in lists.items()} == {"UNSIGNED": UNSIGNED, "BY_PLAYER": BY_PLAYER}
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
