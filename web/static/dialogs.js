@@ -2,9 +2,9 @@
 
 import { make, onSubmit } from "./site.js";
 
-/** Ask for a text. Return it without blanks around it, or null if none is given. `about`: a sentence below the question. */
-export async function askText(question, { about = null, send = "Send", ...input } = {}) {
-  const field = make("input", { name: "text", required: true, autofocus: true, ...input });
+/** Ask for a text. Return it without blanks around it, or null if none is given. `about`: a sentence below the question. `long`: of several lines. */
+export async function askText(question, { about = null, long = false, send = "Send", ...input } = {}) {
+  const field = make(long ? "textarea" : "input", { name: "text", required: true, autofocus: true, ...(long && { rows: 6 }), ...input });
   const data = await opened(question, make("label", {}, about ?? "Your answer", field), send);
   return data?.get("text").trim() || null;
 }
