@@ -339,7 +339,8 @@ def test_a_dispute_is_raised_from_the_replay_and_judged_on_its_page(open_page: O
     bob = Api(service.url, "Bob")
     rex, quin = (Api(service.url, name, service.admin_key) for name in ("Rex", "Quin"))
     options = {"map_number": 4, "removed_symbols": ["wheel", "arrow"], "first_seat": "red"}
-    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": options})["id"]
+    body = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": options, "signed": "required"}  # so every step is signed
+    match = ada.ask("POST", "/v1/matches", body)["id"]
     bob.ask("POST", f"/v1/matches/{match}/seats/blue", {})
     page = open_page(f"/m/{match}", ada.key)
     page.locator(".target.can").first.wait_for()
