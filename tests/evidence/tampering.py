@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Container, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 import rfc8785
@@ -22,8 +23,10 @@ from record.thoughts import Decision
 from table.rules import is_table_action
 from tests.events import chain
 from tests.evidence.drafts import Draft, Owner, TestLog, inside
+from tests.evidence.signed import ANN, BOB, SERVER, Match, dossier, registration, revocation
 from tests.record.thinking.serving import Cheat, Served
 from tests.record.thinking.test_again import another_action, more_spent, the_truth_as_its_view
+from tests.signing import Signer
 
 PYTHON, NODE = "python", "node"
 BOTH = (PYTHON, NODE)
@@ -121,7 +124,7 @@ CHECKS = {
     "rules_unknown": "3c",
     "digest_broken": "3d",
     "secret_differs": "3e",
-    "seat_differs": "3f",
+    "seat_differs": "3g",
     "commitment_broken": "4",
     "salt_differs": "4",
     "events_differ": "7",
@@ -132,7 +135,10 @@ CHECKS = {
     "decision_differs": "8",
     "saw_differs": "8",
     "budget_differs": "8",
-    "request_twice": "3g",
+    "request_twice": "3h",
+    "move_signature_broken": "3f",
+    "seen_not_before": "3f",
+    "move_list_broken": "3f",
     "files_differ": "9",
     "shown_differs": "9",
 }
@@ -1230,6 +1236,143 @@ def show_the_level_the_truth(case: Case) -> int | None:
 def say_that_more_was_spent(case: Case) -> int | None:
     """The record says that an artificial player searched longer than it did."""
     return _served(case, more_spent)
+
+
+# ---------------------------------------------------------------- by the owner: signed moves
+
+
+ADA, OTHER = Signer(1), Signer(2)
+DAY_MS = 86_400_000
+
+
+@cache
+def _match() -> Match:
+    return Match()
+
+
+def _signed(case: Case, by: Signer = ADA, *leaves: dict[str, Any], at: int | None = None, change: Any = lambda lines: None) -> int:
+    """Let the file be a dossier in which a player signed two moves. Return the version of the first, or NOT_HERE.
+
+    `leaves`: of the key, if it was not registered before the match as it should be. `at`: when the file was written. `change`: is given the
+    lines of keys.
+    """
+    if not case.base.record:
+        return NOT_HERE
+    match = _match()
+    one, other = match.moves("red")[:2]
+    known = {(ANN, by.key): list(leaves or [registration(by, ANN, match.began - 1000)])}
+    case.raw = dossier(match, {one: by, other: by}, known, at=at, change=change)
+    case.keys.append(SERVER.verifier.vkey)
+    return one
+
+
+def _resigned(case: Case, change: Callable[[dict[str, Any]], Any], later: int = 0) -> int:
+    """Let the owner change an entry of such a dossier, compute every digest anew and sign. Return its version, or NOT_HERE.
+
+    `later`: 0 for the first signed move, 1 for the second, -1 for the entry before the first.
+    """
+    version = _signed(case)
+    if version == NOT_HERE:
+        return version
+    assert case.raw is not None
+    version = _match().moves("red")[1] if later == 1 else version + later
+    draft, owner = Draft.read(case.raw), Owner(SERVER, bytes(range(32)).hex())
+    change(draft.entries[version - 1])
+    draft.lines = [line for line in draft.lines if line["line"] != "leaf"]
+    owner.relink(draft)
+    owner.sign(draft)
+    case.raw = draft.bytes()
+    return version
+
+
+@tampering("move_signature_broken")
+def move_for_a_player(case: Case) -> int | None:
+    """The server makes a move for a player and signs it with a key of its own, which it calls the player's."""
+    thief = Signer(2)
+    thief.key = ADA.key
+    return _signed(case, thief, registration(ADA, ANN, 1))
+
+
+@tampering("move_signature_broken")
+def change_a_signed_action(case: Case) -> int | None:
+    """A signed action is another one, with good digests, salts and signatures of the server."""
+    return _resigned(case, lambda entry: entry["action"].update(type="end_moves"))
+
+
+@tampering("move_signature_broken")
+def retell_what_a_move_followed(case: Case) -> int | None:
+    """The entry before a signed move is another one, with good digests, salts and signatures of the server."""
+    version = _resigned(case, lambda entry: entry.update(at=entry["at"] + 1), -1)
+    return version if version == NOT_HERE else version + 1
+
+
+@tampering("seen_not_before")
+def say_that_more_was_seen(case: Case) -> int | None:
+    """A signed move says that its sender had seen the move itself, with good digests, salts and signatures of the server."""
+    return _resigned(case, lambda entry: entry["signed"].update(seen=entry["version"]))
+
+
+@tampering("move_list_broken")
+def cut_a_signed_list(case: Case) -> int | None:
+    """A signed move says that it is the first of two of a list, and the other one is not there."""
+    return _resigned(case, lambda entry: entry["signed"].update(count=2))
+
+
+@tampering("move_signature_broken")
+def take_a_signature_away(case: Case) -> int | None:
+    """A move has lost its signature, with good digests, salts and signatures of the server; the player has signed a later one."""
+    version = _resigned(case, lambda entry: entry.pop("signed"))
+    return version if version == NOT_HERE else _match().moves("red")[1]
+
+
+@tampering("receipt_differs", needs="a receipt")
+def take_the_last_signature_away(case: Case) -> int | None:
+    """The last signed move has lost its signature, with good digests, salts and signatures of the server, and no leaf of the log."""
+    version = _resigned(case, lambda entry: entry.pop("signed"), 1)
+    if version != NOT_HERE:
+        honest = Case(case.base)
+        _signed(honest)
+        assert honest.raw is not None
+        case.receipts.append(Owner(SERVER, "").receipt(Draft.read(honest.raw), version))
+    return version
+
+
+@tampering("key_invalid")
+def register_a_key_for_somebody(case: Case) -> int | None:
+    """The server signs moves for a player with a key that it registers afterwards."""
+    return _signed(case, OTHER, registration(OTHER, ANN, _match().position.at + 600_000), at=_match().position.at + DAY_MS)
+
+
+@tampering("key_invalid")
+def sign_by_a_revoked_key(case: Case) -> int | None:
+    """The server signs moves for a player with a key that the player has revoked."""
+    began = _match().began
+    return _signed(case, OTHER, registration(OTHER, ANN, began - 2 * DAY_MS), revocation(OTHER, ANN, began - DAY_MS))
+
+
+@tampering("key_missing")
+def leave_the_key_out(case: Case) -> int | None:
+    """The file has nothing of the key that has signed moves, and was written a day later."""
+    return _signed(case, at=_match().position.at + DAY_MS, change=lambda lines: lines.clear())
+
+
+@tampering("key_differs")
+def show_the_key_of_another_player(case: Case) -> int | None:
+    """The leaf of the key that has signed moves says that it is another player's."""
+    late = _match().position.at + DAY_MS
+    return _signed(case, at=late, change=lambda lines: lines[0]["leaves"][0].update(leaf=registration(ADA, BOB, 1)))
+
+
+@tampering("key_differs")
+def register_a_key_without_its_owner(case: Case) -> int | None:
+    """The server has registered a key for a player who has not proven to have it."""
+    return _signed(case, ADA, registration(ADA, ANN, 1, signature=OTHER.body(ANN)["signature"]))
+
+
+@tampering("inclusion_broken")
+def register_a_key_in_no_log(case: Case) -> int | None:
+    """The leaf of the key that has signed moves is not in the log."""
+    return _signed(case, change=lambda lines: lines[0]["leaves"][0]["leaf"].update(at=5))
 
 
 # ---------------------------------------------------------------- by the owner: the log
