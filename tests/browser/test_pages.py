@@ -416,6 +416,9 @@ def test_a_dispute_is_raised_from_the_replay_and_judged_on_its_page(open_page: O
     last.get_by_role("button", name="Rule", exact=True).click()
     expect(last.locator("#state")).to_contain_text("It is settled")
     assert ada.ask("GET", f"/v1/matches/{match}")["outcome"]["winners"] == ["red"]
+    entries = ada.ask("GET", f"/v1/matches/{match}/entries?after={disputed + 1}")["entries"]
+    steps = {"dispute", "state_side", "take_dispute", "rule_dispute", "appeal"}
+    assert {entry["action"]["type"] for entry in entries if "signed" in entry} == steps
 
 
 def test_the_newest_version_says_which_artificial_player_is_thinking(open_page: Open, ada: Api) -> None:
