@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from evidence.leaves import DUE_MS
 from games import GAMES
 from record.dossiers.lines import WHOLE
-from record.dossiers.statements import LEAF_MS, Kept
+from record.dossiers.statements import Kept
 from record.dossiers.verifying import Source, verify
 from tests.evidence.signed import ANN, BOB, SERVER, Leaf, Match, dossier, registration, revocation
 from tests.signing import Signer
@@ -170,7 +171,7 @@ Change = Callable[[list[dict[str, Any]]], Any]
     ],
 )  # fmt: skip
 def test_a_key_without_a_leaf_of_its_own_is_found(match: Match, ask: Ask, change: Change, code: str) -> None:
-    late = match.position.at + LEAF_MS + 1
+    late = match.position.at + DUE_MS + 1
     found = verdicts(ask, dossier(match, of_red(match), known(match), at=late, change=change))
     assert code in {each for _, each in found.found}
     assert code in ("key_differs", "line_unknown") or match.moves("red")[0] in {version for version, _ in found.found}
@@ -186,10 +187,10 @@ def test_a_key_of_small_order_is_nobodys(match: Match, ask: Ask) -> None:
     assert (first, "key_differs") in found.found
 
 
-@pytest.mark.parametrize(("age", "codes"), [(LEAF_MS, set()), (LEAF_MS + 1, {"key_missing"})])
+@pytest.mark.parametrize(("age", "codes"), [(DUE_MS, set()), (DUE_MS + 1, {"key_missing"})])
 def test_the_log_may_not_have_a_key_yet(match: Match, ask: Ask, age: int, codes: set[str]) -> None:
     first = match.moves("red")[0]
-    found = verdicts(ask, dossier(match, {first: ADA}, {(ANN, ADA.key): []}, at=match.at(first) + max(age, LEAF_MS - 1)))
+    found = verdicts(ask, dossier(match, {first: ADA}, {(ANN, ADA.key): []}, at=match.at(first) + max(age, DUE_MS - 1)))
     assert {code for _, code in found.found if code.startswith("key")} == codes
     assert ("the log did not say so yet" in found.unchecked) is not bool(codes)
     assert found.told == [f"1 move of red ({ANN}), signed by a key whose owner is not checked"]
