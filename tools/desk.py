@@ -12,11 +12,11 @@ from typing import Any
 
 from games import patterns
 from games.drawing import legible
-from sdk.python.warledger_client import Client, Problem, Unreachable
+from sdk.python.warledger_client import Client, Error
 from table.state import REMEDIES, VERDICTS
 from tools.show import add_service_options, client_from, replace_unprintable
 
-TEXTED = {"state": "statements", "appeal": "appeal"}  # what a seat says, by the last part of the address
+TEXTED = {"state": "state_side", "appeal": "appeal"}  # what a seat says
 DEEDS = {"take": "take_dispute", "accept": "accept_ruling", "withdraw": "withdraw_dispute"}
 _IN_BRACES = re.compile(rf"{{({patterns.PLAYER})}}")
 
@@ -44,33 +44,32 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for line in _lines(client_from(options), options):
             print(legible(line))
-    except (Problem, Unreachable, FileNotFoundError) as reason:
+    except (Error, FileNotFoundError) as reason:
         print(reason, file=sys.stderr)
         return 1
     return 0
 
 
 def _lines(client: Client, options: argparse.Namespace) -> Iterator[str]:
-    """Yield what to print. Raises Problem or Unreachable."""
+    """Yield what to print. Raises Error."""
     match, number, deed = options.match, options.number, options.deed
     if match is None:
         yield from _waiting(client, options.all)
         return
     disputes = f"/v1/matches/{match}/disputes"
-    as_seat = {} if options.seat is None else {"seat": options.seat}
     if number is None:
         yield from _shown(client.get(disputes))
     elif deed is None:
         yield from _shown(client.get(disputes, case=number), number)
-    elif deed in DEEDS:
-        client.post(f"/v1/matches/{match}/actions", {"type": DEEDS[deed], "dispute": number}, **as_seat)
-        yield from _shown(client.get(disputes), number)
-    elif deed in TEXTED:
-        yield from _shown(client.post(f"{disputes}/{number}/{TEXTED[deed]}", {"text": options.text}, **as_seat), number)
     else:
-        given = as_seat if options.version is None else {**as_seat, "version": options.version}
-        ruling = {"verdict": deed, "remedy": options.remedy, "text": options.text, **given}
-        yield from _shown(client.post(f"{disputes}/{number}/ruling", ruling), number)
+        said = {} if options.text is None else {"text": options.text}
+        if deed in VERDICTS:
+            given = {name: value for name in ("seat", "version") if (value := getattr(options, name)) is not None}
+            action = {"type": "rule_dispute", "dispute": number, "verdict": deed, "remedy": options.remedy, **said, **given}
+        else:
+            action = {"type": {**DEEDS, **TEXTED}[deed], "dispute": number, **said}
+        client.match(match).act(action, seat=None if deed in VERDICTS else options.seat)
+        yield from _shown(client.get(disputes), number)
 
 
 def _waiting(client: Client, every: bool) -> Iterator[str]:

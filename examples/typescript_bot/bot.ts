@@ -53,12 +53,12 @@ const { values, positionals } = parseArgs({
     match: { type: "string" },
     name: { type: "string", default: "Ada" },
     receipts: { type: "string" },
-    unchecked: { type: "boolean", default: false }, // leave the chain of digests unchecked
+    unchecked: { type: "boolean", default: false }, // leave the chain of digests unchecked, and sign nothing
   },
 });
 const key = process.env["WARLEDGER_KEY"] ?? null;
 const kept = values.receipts === undefined ? {} : { receipts: new Folder(values.receipts) };
-const client = new Client(positionals[0] ?? "http://127.0.0.1:8000", { key, ...kept });
+const client = new Client(positionals[0] ?? "http://127.0.0.1:8000", { key, sign: !values.unchecked, ...kept });
 if (key === null) await client.register(values.name);
 if (!isGame(values.game)) throw new Error(`There is no game ${values.game}.`);
 const match = values.match === undefined ? await NEW_MATCHES[values.game](client) : client.match(values.match);

@@ -156,7 +156,7 @@ export interface Following {
   viewer?: string;
   /**
    * Whether to check the chain of digests. The entries before `after` are then read and checked, too. Default: where there is WebCrypto, which
-   * pages have over https and on localhost.
+   * pages have over https and on localhost. Who signs moves reads it all the same.
    */
   check?: boolean;
   signal?: AbortSignal;

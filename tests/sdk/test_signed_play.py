@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from sdk.python.warledger_client import AsyncClient, Client, Forbidden, Match, Problem
-from tools import private
+from tools import desk, private
 
 SEATS = {
     "war": {"red": "me", "blue": "ai:greedy"},
@@ -109,12 +109,15 @@ def test_what_is_said_and_ruled_in_a_dispute_is_signed(place: private.Place, tmp
     first.act({"type": "dispute", "version": 1, "text": "Sechs Sechsen: „gewürfelt“.\u2028"})
     second.act({"type": "state_side", "dispute": 1, "text": "So it was."})
     rex.match(id).act({"type": "take_dispute", "dispute": 1})
-    rex.match(id).act({"type": "rule_dispute", "dispute": 1, "verdict": "rejected", "remedy": "none", "text": "The record holds."})
+    words = [id, "1", "rejected", "--text", "The record holds.", "--url", place.url, "--key", judge["key"]]
+    assert desk.main(words) == 0  # it keeps a key of its own
     first.act({"type": "appeal", "dispute": 1, "text": "Look again."})
     for client, actor in ((ada, "red"), (ben, "blue"), (rex, judge["id"])):
         key = client.signing_key()
         assert key is not None
-        assert signers(first, actor) == {key.public}
+        assert key.public in (signed := signers(first, actor))
+        assert None not in signed
+        assert len(signed) == (2 if client is rex else 1)
 
 
 def test_a_seat_that_is_taken_over_and_one_of_several_sign_as_who_they_are(place: private.Place, tmp_path: Path) -> None:

@@ -618,7 +618,7 @@ class AsyncMatch:
 
         A turn in which you do nothing is over, too: the next one comes with the next entry. So does the next one after a turn that somebody
         else was quicker to change. After any other conflict it comes a second later at the latest.
-        `check`: whether to check the chain of all entries.
+        `check`: whether to check the chain of all entries. Who signs reads it all the same.
         """
         await self.client.compare()
         while True:
