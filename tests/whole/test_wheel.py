@@ -80,7 +80,8 @@ class Place(NamedTuple):
 
 def environment(**more: str) -> dict[str, str]:
     """Return the environment of a stranger: without the modules of this checkout, and without settings."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "WARLEDGER_"))} | more
+    kept = {name for name in os.environ if not name.startswith(("PYTHON", "WARLEDGER_"))} | {"WARLEDGER_HOME"}
+    return {name: os.environ[name] for name in kept if name in os.environ} | more
 
 
 def venv(folder: Path) -> Path:
