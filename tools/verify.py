@@ -254,7 +254,7 @@ def as_text(verdict: Verdict, now: int) -> str:
     if verdict.at is not None:
         lines.append(f"written, as the file says, {ages.aged(verdict.at, now)}")
     lines.append("checked: " + ", ".join(counted(count, _ONE[name], name) for name, count in verdict.checked.items()))
-    lines += told(verdict.signers)
+    lines += told(verdict)
     for finding in verdict.findings:
         where = "" if finding.version is None else f"version {finding.version}: "
         lines.append(f"{where}{finding.code}: {finding.sentence}")
@@ -262,11 +262,16 @@ def as_text(verdict: Verdict, now: int) -> str:
     return "\n".join(map(legible, lines))
 
 
-def told(signers: Sequence[Signer]) -> list[str]:
+def told(verdict: Verdict) -> list[str]:
+    """Return sentences for people about who signed the entries of a file, and about those that nobody signed."""
+    return [*of_signers(verdict.signers), *_of_others(verdict)]
+
+
+def of_signers(signers: Sequence[Signer]) -> list[str]:
     """Return a sentence for people about each signer. `signers`: in the order of their first entries.
 
     >>> ada = Signer("red", "paaaaaaaaaaaaaaaa", "A", [3, 5], 1_790_000_000_000)
-    >>> for sentence in told([ada, ada._replace(key="B", versions=[7], late=True), ada._replace(actor="blue", registered=None)]):
+    >>> for sentence in of_signers([ada, ada._replace(key="B", versions=[7], late=True), ada._replace(actor="blue", registered=None)]):
     ...     print(sentence)
     2 moves of red (paaaaaaaaaaaaaaaa), signed by the key that this player registered on 2026-09-21
     1 move of red (paaaaaaaaaaaaaaaa) from version 7 on, signed by another key, registered on 2026-09-21, after the match began
@@ -289,6 +294,16 @@ def told(signers: Sequence[Signer]) -> list[str]:
         revoked = "" if signer.revoked is None else f"; it was revoked on {ages.day(signer.revoked)}"
         found.append(f"{moves}, signed by {key}{revoked}")
         before.add(who)
+    return found
+
+
+def _of_others(verdict: Verdict) -> list[str]:
+    """Return a sentence for people about the entries of each actor that nobody signed, and one about those for which the server answers."""
+    found = [f"{counted(number, 'action', 'actions')} of {actor}, not signed" for actor, number in verdict.unsigned.items()]
+    if verdict.by_server:
+        what = f"{counted(verdict.by_server, 'action', 'actions')} of the system and of artificial players"
+        signed = f"signed by the server: its signature on version {verdict.versions} covers them"
+        found.append(f"{what}, {signed if verdict.kind == 'dossier' else 'not signed: a record has no signature of the server'}")
     return found
 
 

@@ -1226,6 +1226,7 @@ class Reader {
       report.unchecked.add("Signatures: a record has none. A dossier has them.");
     }
     file.signers.sort((one, other) => one.versions[0] - other.versions[0]);
+    [file.unsigned, file.byServer] = [Object.fromEntries(this.signers.unsigned), this.signers.byServer];
     this.rolls.finish(this.seats.contributions);
     await this.moves.finish();
     if (file.last && file.ended === null) report.unchecked.add(`What came after version ${file.last}: the match was not over.`);
@@ -1555,11 +1556,17 @@ class Seats {
   }
 }
 
-/** Who signed the entries. `owners` are by player and key: `{player, key, actors}`, and `actors` have the versions that each has signed. */
+/**
+ * Who signed the entries. `owners` are by player and key: `{player, key, actors}`, and `actors` have the versions that each has signed.
+ * `unsigned` counts by seat the entries that nobody signed. `byServer` counts those of the system, of artificial players and of substitutes.
+ */
 class Signers {
   constructor() {
     this.owners = new Map();
+    this.unsigned = new Map();
+    this.byServer = 0;
     this.players = new Map(); // by seat
+    this.artificial = new Set(["system"]); // the system, and the seats that artificial players have or play for others
   }
 
   /** An actor without a seat, such as a referee, is a player. */
@@ -1571,13 +1578,19 @@ class Signers {
       this.owners.set(name, owner);
       if (!owner.actors.has(actor)) owner.actors.set(actor, []);
       owner.actors.get(actor).push(version);
-    }
+    } else if (this.artificial.has(actor)) this.byServer++;
+    else if (this.players.has(actor)) this.unsigned.set(actor, (this.unsigned.get(actor) ?? 0) + 1);
     for (const event of events) {
       if (isCreation(event)) {
         const taken = Object.entries(event.roster).filter(([, who]) => isText(who?.player) && who.open === undefined);
         this.players = new Map(taken.map(([seat, { player }]) => [seat, player]));
-      } else if (event.type === "seat_taken" || event.type === "seat_handed_over") this.players.set(event.seat, event.player);
-      else if (event.type === "seat_left") this.players.delete(event.seat);
+        for (const [seat, who] of Object.entries(event.roster)) if (who?.ai !== undefined) this.artificial.add(seat);
+      } else if (event.type === "seat_taken" || event.type === "seat_handed_over") {
+        this.players.set(event.seat, event.player);
+        this.artificial.delete(event.seat);
+      } else if (event.type === "seat_left") this.players.delete(event.seat);
+      else if (event.type === "seat_substituted") this.artificial.add(event.seat);
+      else if (event.type === "seat_returned") this.artificial.delete(event.seat);
     }
   }
 }
@@ -2331,6 +2344,7 @@ const STEP = 2000; // lines between two reports of progress
  * forms of `input`. A checkpoint counts only if `quorum` of the `witnesses`, which are keys, have cosigned it; without `quorum`, all of them.
  * `progress` is called with the number of lines that were read.
  * `signers` of a file are `{actor, player, key, versions, registered, revoked, late}` for each key that signed; `told` makes sentences of them.
+ * `unsigned` of a file counts by seat what nobody signed, `byServer` what the system, artificial players and substitutes did.
  * The answer is `{ok, files, findings, checked, unchecked, receipts, checkpoints}`: a finding is `{file, version, code, sentence}` with the place
  * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences. `receipts` says of each receipt
  * `{match, version, state}`: it `agrees` with the files or `differs`, they do not have its version (`beyond`), no file is of its match
@@ -2369,6 +2383,8 @@ export async function verify(
     at: file.head?.at ?? null,
     name: file.head?.name ?? null,
     signers: file.signers,
+    unsigned: file.unsigned ?? {},
+    byServer: file.byServer ?? 0,
   }));
   const reports = readers.map(({ file }) => file.report);
   const findings = reports.flatMap(({ findings: found }, file) => found.map((finding) => ({ file, ...finding })));
@@ -2650,8 +2666,10 @@ function day(at) {
   return /^\d{4}-/.test(text) ? text.slice(0, 10) : `${at} ms after 1970`;
 }
 
-/** A sentence for people about each of `signers`, without its full stop. */
-export function told(signers) {
+/** Sentences for people about who signed the entries of a file of `verify`, and about those that nobody signed, without full stops. */
+export const told = (file) => [...toldOfSigners(file), ...toldOfOthers(file)];
+
+function toldOfSigners({ signers }) {
   const before = new Set();
   return signers.map(({ actor, player, versions, registered, revoked, late }) => {
     const who = `${actor} ${player}`;
@@ -2663,6 +2681,15 @@ export function told(signers) {
     const signedBy = registered === null ? unknown : `${key} ${day(registered)}${late ? ", after the match began" : ""}`;
     return `${moves}${again ? ` from version ${versions[0]} on` : ""}, signed by ${signedBy}${revoked === null ? "" : `; it was revoked on ${day(revoked)}`}`;
   });
+}
+
+function toldOfOthers({ kind, versions, unsigned, byServer }) {
+  const actions = (count) => `${count} action${count === 1 ? "" : "s"}`;
+  const sentences = Object.entries(unsigned).map(([actor, count]) => `${actions(count)} of ${actor}, not signed`);
+  const covers = `signed by the server: its signature on version ${versions} covers them`;
+  const bare = "not signed: a record has no signature of the server";
+  if (byServer) sentences.push(`${actions(byServer)} of the system and of artificial players, ${kind === "dossier" ? covers : bare}`);
+  return sentences;
 }
 
 const UNITS = [
@@ -2682,13 +2709,14 @@ function written(at, now) {
 
 function report(names, { files, findings, checked, unchecked }, now) {
   const lines = [];
-  files.forEach(({ kind, match, versions, viewer, at, signers: who }, place) => {
+  files.forEach((each, place) => {
+    const { kind, match, versions, viewer, at } = each;
     const mine = findings.filter(({ file }) => file === place);
     const seen = viewer === null ? "" : viewer === "all" ? " in full" : ` as ${viewer} sees it`;
     const what = kind === "finding" ? "what a monitor has found" : `${kind} of ${match ?? "no match"}${seen}, ${versions} versions`;
     lines.push(`${names[place]}: ${what}`);
     if (at !== null) lines.push(`  Written, as the file says, ${written(at, now)}.`);
-    lines.push(...told(who).map((sentence) => `  ${sentence}.`));
+    lines.push(...told(each).map((sentence) => `  ${sentence}.`));
     lines.push(
       ...(mine.length ? mine : [null]).map((finding) =>
         finding ? `  version ${finding.version ?? "-"}: ${finding.code}: ${finding.sentence}` : "  Everything that was checked holds.",

@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
     `at`: when it was written, in ms since 1970, as it says itself; None for a record.
     `kind`: `dossier` or `record`. `versions`: the version of the last entry. `digest`: its digest. `checked`: counts of what was checked.
     `unchecked`: what was not checked; each text completes the sentence "It was not checked: …". `signers`: who signed entries, and with
-    which keys.
+    which keys. `unsigned`: how many entries of which seat nobody signed. `by_server`: and of the system and of artificial players.
     """
 
     name: str
@@ -79,6 +79,8 @@ class Verdict(NamedTuple):
     checked: dict[str, int]
     unchecked: list[str]
     signers: list[Signer]
+    unsigned: dict[str, int]
+    by_server: int
 
     @property
     def ok(self) -> bool:
@@ -226,6 +228,8 @@ class _Reader:
             {name: count for name, count in counts.items() if count},
             chain.unchecked,
             self.signers,
+            dict(chain.signers.unsigned),
+            chain.signers.by_server,
         )
 
 

@@ -97,7 +97,7 @@ class Recorded(Run):
         version = len(self.entries) + 1
         request = self.request(version)
         entry = Entry(self.match, version, actor, action, events, self.game.revision, content_hash(self.game), at, request, "")
-        if before is not None and self.signs and _is_person(before.table, actor):
+        if before is not None and self.signs and _is_person(before.table, actor, action):
             entry = self._signed(before, entry)
         if follow(self.game, before, entry).ended and (before is None or not before.ended):
             entry = entry._replace(secret=self.secret.hex())
@@ -107,9 +107,11 @@ class Recorded(Run):
         self.positions.append(follow(self.game, before, linked))
 
 
-def _is_person(table: Table, actor: str) -> bool:
-    """Return True if neither the system nor an artificial player acts."""
-    return actor != SYSTEM and "ai" not in table["roster"].get(actor, {}) and actor not in table["substitutes"]
+def _is_person(table: Table, actor: str, action: Action) -> bool:
+    """Return True if neither the system nor an artificial player acts. A substitute plays, but does nothing at the table."""
+    if actor == SYSTEM or "ai" in table["roster"].get(actor, {}):
+        return False
+    return rules.is_table_action(action) or actor not in table["substitutes"]
 
 
 def recorded(game: Game, seed: int, longest: int | None = None) -> Recorded:

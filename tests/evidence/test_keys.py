@@ -14,6 +14,7 @@ import pytest
 
 from evidence.leaves import DUE_MS
 from games import GAMES
+from games.drawing import counted
 from record.dossiers.lines import WHOLE
 from record.dossiers.statements import Kept
 from record.dossiers.verifying import Source, verify
@@ -21,7 +22,7 @@ from tests.evidence.signed import ANN, BOB, SERVER, Leaf, Match, dossier, regist
 from tests.signing import Signer
 from tools import node
 from tools import verify as command
-from tools.verify import told
+from tools.verify import of_signers, told
 
 ROOT = Path(__file__).parents[2]
 NODE = node.binary() or ""
@@ -61,7 +62,7 @@ const { told, verify } = await import(process.argv[1]);
 for await (const line of createInterface({ input: process.stdin })) {
   const { file, keys } = JSON.parse(line);
   const answer = await verify(Buffer.from(file, "base64"), { keys });
-  console.log(JSON.stringify({ ...answer, told: told(answer.files[0].signers) }));
+  console.log(JSON.stringify({ ...answer, told: told(answer.files[0]) }));
 }
 """
 
@@ -90,13 +91,13 @@ def ask() -> Iterator[Ask]:
 def verdicts(ask: Ask, file: bytes, record: bool = False) -> Verdicts:
     """Return what both verifiers say, which must be the same."""
     (python,) = verify([Source("file", lambda: file.splitlines(keepends=True))], GAMES, Kept(() if record else (SERVER.verifier,)))
-    sentences = told(python.signers)
+    sentences = of_signers(python.signers)
     found = {(finding.version, finding.code) for finding in python.findings}
     if ask is not None:
         answer = ask(file, [] if record else [SERVER.verifier.vkey])
         assert {(finding["version"], finding["code"]) for finding in answer["findings"]} == found
         assert answer["files"][0]["signers"] == [signer._asdict() for signer in python.signers]
-        assert answer["told"] == sentences
+        assert answer["told"] == told(python)
         for words_of_key in ("did not say so yet", "whose keys signed"):
             assert (words_of_key in "\n".join(answer["unchecked"]).lower()) == (words_of_key in "\n".join(python.unchecked))
     return Verdicts(found, sentences, "\n".join(python.unchecked))
@@ -130,6 +131,18 @@ def test_another_key_within_the_match_is_told_and_is_no_finding(match: Match, as
         f"; it was revoked on {day(match.at(first))}",
         f"{len(rest)} moves of red ({ANN}) from version {rest[0]} on, signed by another key, registered on {day(match.began)}, "
         "after the match began",
+    ]
+
+
+def test_what_nobody_signed_is_told_by_seat_and_what_the_server_answers_for(match: Match, ask: Ask) -> None:
+    file = dossier(match, of_red(match), known(match))
+    verdicts(ask, file)  # both say the same
+    (found,) = verify([Source("file", lambda: file.splitlines(keepends=True))], GAMES, Kept((SERVER.verifier,)))
+    of_system = len(match.moves("system"))
+    assert told(found)[1:] == [
+        f"{len(match.moves('blue'))} actions of blue, not signed",
+        f"{counted(of_system, 'action', 'actions')} of the system and of artificial players, signed by the server: "
+        f"its signature on version {found.versions} covers them",
     ]
 
 

@@ -58,7 +58,7 @@ export function mount(element, { match = null } = {}) {
       if (!all.keys.length && all.receipts.length && !(await isDossier(all.files))) all.keys = await published();
       const { told: signedBy, verify } = await import("./verify.mjs");
       const result = await checked(verify, all, (lines) => told(`Checking … ${lines.toLocaleString("en")} lines`));
-      return { ...result, own: all.own, signers: result.files.flatMap(({ signers }) => signedBy(signers)), log: await continued(here, result.checkpoints) };
+      return { ...result, own: all.own, signers: result.files.flatMap(signedBy), log: await continued(here, result.checkpoints) };
     };
     return work("Checking …", job, show);
   }
