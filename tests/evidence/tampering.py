@@ -453,7 +453,7 @@ def add_a_member(case: Case) -> int | None:
 @tampering("wrong_key", needs="the key")
 def sign_by_another_key(case: Case) -> int | None:
     """The file is signed by somebody else, brings that key, and has no leaf of the log; the reader has noted the right key."""
-    case.drop("leaf")
+    case.drop("leaf", "read", "reads")
     case.draft.first["vkeys"] = [ANOTHER.verifier.vkey]
     case.draft.first["name"] = ANOTHER.verifier.name
     case.owner.sign(case.draft, ANOTHER)
@@ -534,7 +534,8 @@ def finish_a_cut_tail(case: Case) -> int | None:
     receipt = case.draft.of("receipt")[0]
     case.draft.cut(kept)
     case.draft.first.update({"versions": kept, "secret": None, "at": case.draft.first["at"] + 120_000})
-    case.draft.lines = [line for line in case.draft.lines if line["line"] not in ("receipt", "end")] + [receipt, {"line": "end"}]
+    case.drop("read", "reads", "receipt", "end")
+    case.draft.lines += [receipt, {"line": "end"}]
     if case.base.over and not case.draft.whole:
         case.draft.first["blind"] = None
     case.sign()
@@ -1182,7 +1183,7 @@ def carry_a_request_out_twice(case: Case) -> int | None:
 @tampering("action_differs", (PYTHON,))
 def write_an_action_otherwise(case: Case) -> int | None:
     """An action has a count of 0 more, which the rules drop, with good digests, salts and signatures."""
-    entry = case.middle(lambda entry: entry["action"]["type"] == "move")
+    entry = case.middle(lambda entry: isinstance(entry["action"].get("to"), dict))
     if entry is None or not case.draft.whole:
         return NOT_HERE
     entry["action"]["to"]["zz"] = 0
