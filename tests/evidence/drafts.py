@@ -155,6 +155,11 @@ class TestLog:
         hashes = [tree.leaf_hash(leaf) for leaf in self.leaves[:size]]
         return self.key.sign(Checkpoint(self.key.verifier.name, len(hashes), tree.hash_of(hashes)).text)
 
+    def whole(self) -> bytes:
+        """Return the whole log in one file."""
+        head = canonical({"checkpoint": self.checkpoint(), "log": 1}) + b"\n"
+        return head + b"".join(len(leaf).to_bytes(2, "big") + leaf for leaf in self.leaves)
+
     def proof(self, index: int) -> str:
         """Return the proof that a leaf is in the log."""
         path = tree.proof(tree.inclusion_spans(index, len(self.leaves)), self._node)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import rfc8785
 
-from evidence.notes import SigningKey
+from evidence.notes import COSIGNATURE, SigningKey
 from evidence.statements import Read, read_text
 from games.kernel import Action
 from record.entries import canonical
@@ -31,6 +31,7 @@ from tests.signing import Signer
 PYTHON, NODE = "python", "node"
 BOTH = (PYTHON, NODE)
 NOT_HERE = -1
+WITNESS = SigningKey("witness.example", bytes([7]) * 32, COSIGNATURE)
 ANOTHER = SigningKey("warledger-000000000000", bytes(range(32)))
 
 
@@ -68,6 +69,8 @@ class Case:
         self.checkpoints: list[str] = []
         self.consistency: list[dict[str, Any]] = []
         self.now: str | None = None  # what time the reader says it is
+        self.logs: list[bytes] = []  # whole logs
+        self.witnesses: list[str] = []
         self.decisions = False  # whether the reader runs the decisions of artificial players again
 
     @property
@@ -1389,6 +1392,85 @@ def leave_all_leaves_out(case: Case) -> int | None:
     case.owner.finish(case.draft)
     case.checkpoints.append(case.base.log.checkpoint())
     return 1
+
+
+def _whole_log(case: Case, *more: dict[str, Any]) -> None:
+    """Let the reader have the whole log, which has these leaves after those of the file."""
+    log = TestLog(case.owner.key, [*case.base.log.leaves, *map(canonical, more)])
+    case.logs.append(log.whole())
+
+
+def _leaf_of(case: Case, kind: str, version: int, digest: str | None = None) -> dict[str, Any]:
+    entry = case.draft.entries[version - 1]
+    return {"at": entry["at"], "digest": digest or entry["digest"], "kind": kind, "match": case.draft.match, "version": version}
+
+
+@tampering("begin_twice", needs="the whole log")
+def retell_the_match_in_the_log(case: Case) -> int | None:
+    """The log has another beginning of the match, after that of the file."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    _whole_log(case, {**_leaf_of(case, "begin", 1, "5a" * 32), "commitment": "5b" * 32})
+    return 1
+
+
+@tampering("end_twice", needs="the whole log")
+def end_the_match_again_in_the_log(case: Case) -> int | None:
+    """The log has another end of the match, after that of the file."""
+    if not case.draft.of("leaf") or not case.base.over:
+        return NOT_HERE
+    _whole_log(case, _leaf_of(case, "end", case.draft.last, "5a" * 32))
+    return case.draft.last
+
+
+@tampering("after_end", needs="the whole log")
+def go_on_after_the_end_in_the_log(case: Case) -> int | None:
+    """The log has a leaf of the running match after its end."""
+    if not case.draft.of("leaf") or not case.base.over:
+        return NOT_HERE
+    _whole_log(case, _leaf_of(case, "hour", case.draft.last, "5a" * 32))
+    return case.draft.last
+
+
+@tampering("digest_twice", needs="the whole log")
+def log_two_digests(case: Case) -> int | None:
+    """The log has two digests of one version."""
+    leaves = case.draft.of("leaf")
+    if not leaves or case.base.over or "opened" in leaves[-1]:
+        return NOT_HERE
+    _whole_log(case, _leaf_of(case, "hour", case.draft.last, "5a" * 32))
+    return case.draft.last
+
+
+@tampering("version_backwards", needs="the whole log")
+def log_an_older_version(case: Case) -> int | None:
+    """The log has a leaf of an older version after a newer one."""
+    leaves = case.draft.of("leaf")
+    if not leaves or case.base.over or "opened" in leaves[-1]:
+        return NOT_HERE
+    _whole_log(case, _leaf_of(case, "hour", 2))
+    return 2
+
+
+@tampering("leaf_withheld", needs="the whole log")
+def keep_a_leaf_back(case: Case) -> int | None:
+    """The file lacks a leaf that the log had when it was written, and is signed again."""
+    leaves = case.draft.of("leaf")
+    if len(leaves) < 3 or "opened" in leaves[1]:
+        return NOT_HERE
+    case.draft.lines = [line for line in case.draft.lines if line is not leaves[1]]
+    case.owner.finish(case.draft)
+    _whole_log(case)
+    return int(leaves[1]["leaf"]["version"])
+
+
+@tampering("quorum_missed", needs="a witness")
+def show_a_log_that_nobody_has_seen(case: Case) -> int | None:
+    """The checkpoint under the leaves has no cosignature of a witness that the reader trusts."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    case.witnesses.append(WITNESS.verifier.vkey)
+    return None
 
 
 @tampering("truncated")

@@ -16,7 +16,8 @@ def verified(vectors: Path, case: dict[str, Any], capsys: pytest.CaptureFixture[
     """Return the exit code of the command and its verdicts."""
     arguments = [str(vectors / file) for file in case["files"]]
     arguments += [f"--key={key}" for key in case["keys"]]
-    for option, name in (("receipt", "receipts"), ("checkpoint", "checkpoints"), ("consistency", "consistency")):
+    arguments += [f"--witness={witness}" for witness in case["witnesses"]]
+    for option, name in (("receipt", "receipts"), ("checkpoint", "checkpoints"), ("consistency", "consistency"), ("log", "logs")):
         arguments += [f"--{option}={vectors / file}" for file in case[name]]
     if case["now"] is not None:
         arguments.append(f"--now={case['now']}")

@@ -184,6 +184,7 @@ def _honest(base: Base) -> Case:
 
 def _without(case: Case) -> Case:
     """Return a case whose reader has kept nothing."""
+    case.logs, case.witnesses = [], []
     case.keys, case.receipts, case.checkpoints, case.consistency, case.beside, case.now, case.decisions = [], [], [], [], [], None, False
     return case
 
@@ -204,6 +205,7 @@ def _described(
     receipts = {f"{name}-receipt-{place}.txt": text.encode() for place, text in enumerate(case.receipts)}
     heads = {f"{name}-checkpoint-{place}.txt": text.encode() for place, text in enumerate(case.checkpoints)}
     proofs = {f"{name}-consistency-{place}.json": json.dumps(proof).encode() for place, proof in enumerate(case.consistency)}
+    logs = {f"{name}-log-{place}": log for place, log in enumerate(case.logs)}
     described = {
         "name": name,
         "about": about,
@@ -212,12 +214,14 @@ def _described(
         "receipts": list(receipts),
         "checkpoints": list(heads),
         "consistency": list(proofs),
+        "logs": list(logs),
+        "witnesses": case.witnesses,
         "now": case.now,
         "decisions": case.decisions,
         "verifiers": list(verifiers),
         "expected": expected,
     }
-    return described, {**files, **receipts, **heads, **proofs}
+    return described, {**files, **receipts, **heads, **proofs, **logs}
 
 
 def write_all(servers: Servers, platform: Platform, folder: Path, every: bool = True) -> list[dict[str, Any]]:

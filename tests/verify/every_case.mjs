@@ -8,6 +8,7 @@ import { verify } from "../../verify/verify.mjs";
 const folder = process.argv[2];
 const text = (name) => readFileSync(`${folder}/${name}`, "utf8");
 const texts = (names) => names.map(text);
+const bytes = (name) => new Uint8Array(readFileSync(`${folder}/${name}`));
 
 /** Say what is wrong with the answer to a case, or null. */
 function wrong({ expected, verifiers }, { ok, findings }) {
@@ -21,10 +22,10 @@ function wrong({ expected, verifiers }, { ok, findings }) {
 
 const index = JSON.parse(text("index.json"));
 for (const described of index) {
-  const { name, files, keys, receipts, checkpoints, consistency, now } = described;
+  const { name, files, keys, receipts, checkpoints, consistency, logs, witnesses, now } = described;
   const result = await verify(
-    files.map((file) => new Uint8Array(readFileSync(`${folder}/${file}`))),
-    { keys, receipts: texts(receipts), checkpoints: texts(checkpoints), consistency: texts(consistency).map(JSON.parse), now: now && Date.parse(now) },
+    files.map(bytes),
+    { keys, receipts: texts(receipts), checkpoints: texts(checkpoints), consistency: texts(consistency).map(JSON.parse), now: now && Date.parse(now), logs: logs.map(bytes), witnesses },
   );
   const sentence = wrong(described, result);
   if (sentence === null) continue;
