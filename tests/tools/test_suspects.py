@@ -23,7 +23,7 @@ from tools.records import BadRecord
 from tools.significance import chi_square_tail, corrected, sum_tail
 from tools.suspects import DICE_AHEAD, DRAWS, SIGHT, Group, about_draws, about_play, alternatives, scored, watch
 
-FEW = 9
+FEW = 7
 
 
 def test_one_who_knows_the_dice_is_found_and_the_opponent_is_not(
