@@ -11,7 +11,6 @@ import base64
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from events import accounts
 from events.errors import KeyRevoked, KeyUnproven, NoSuchKey, NoSuchPlayer, SigningKeyRevoked, TooManySigningKeys
 from events.notary import key_leaves
 from events.notary.key_leaves import MOST_KEPT
@@ -82,8 +81,10 @@ def is_valid(platform: Platform, player: str, key: str) -> bool:
 
 def listed(platform: Platform, player: str) -> list[SigningKey]:
     """Return the signing keys of a player, even of a deleted one, by when they were registered. Raises NoSuchPlayer, StoreUnavailable."""
-    found = [_signing_key(stored) for stored in platform.store.signing_keys.of(player)] if patterns.matches(patterns.PLAYER, player) else []
-    if not found and accounts.get(platform, player) is None:
+    if not patterns.matches(patterns.PLAYER, player):
+        raise NoSuchPlayer(player=player)
+    found = [_signing_key(stored) for stored in platform.store.signing_keys.of(player)]
+    if not found and not platform.store.accounts.fields_of(player):
         raise NoSuchPlayer(player=player)
     return sorted(found, key=lambda each: (each.registered, each.key))
 

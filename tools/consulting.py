@@ -42,7 +42,7 @@ def trust(url: str) -> list[str]:
     """Note the keys of a service and the state of its log. Return what to say. Raises Unable, OSError."""
     from tools import present
 
-    asked = present.ask(present.met(url))
+    asked = present.look(present.met(url))
     if asked.why:
         raise Unable(asked.why)
     services.keep(asked.service)
@@ -65,7 +65,7 @@ def present_state(files: Sequence[Path], urls: Sequence[str], quorum: Quorum, ke
     named = [present.met(url) for url in urls]
     checkpoints, unchecked, forks = [], [], []
     for service in [*named, *mine]:
-        asked = present.ask(service._replace(keys=keys or service.keys))
+        asked = present.look(service._replace(keys=keys or service.keys))
         cosigned = len(cosignatures(of_note(asked.note)[1], quorum.witnesses)) if asked.note else 0
         if asked.proof:
             forks.append(services.keep_fork(asked.proof))

@@ -30,7 +30,7 @@ def met(url: str) -> Trusted:
     return Trusted(server.url, tuple(server.keys()))
 
 
-def ask(service: Trusted) -> Asked:
+def look(service: Trusted) -> Asked:
     """Ask a service for its newest checkpoint, and check that it continues the one that was seen before."""
     try:
         server = Server(service.url)

@@ -97,5 +97,5 @@ def _modules() -> Iterator[tuple[str, Path]]:
     """Yield the name and the path of each file of the zip. All files that the content hash of the rules covers are among them."""
     found = [path for folder in ("games", "table") for pattern in _RULES for path in (ROOT / folder).rglob(pattern)]
     found += [ROOT / "record" / f"{name}.py" for name in _CORE]
-    found += [ROOT / "evidence" / f"{name}.py" for name in ("__init__", "statements")]
+    found += [ROOT / "evidence" / f"{name}.py" for name in ("__init__", "running", "statements")]
     yield from ((path.relative_to(ROOT).as_posix(), path) for path in found)

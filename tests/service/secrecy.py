@@ -20,7 +20,7 @@ from tests.service.conftest import Caller
 
 RECEIPT = re.compile(
     rb"(receipt/v1(?:\\n|\n)\w+(?:\\n|\n)[0-9]+(?:\\n|\n))[0-9a-f]{64}"
-    rb"((?:\\n|\n)[0-9]+(?:\\n|\n){2}\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+="
+    rb"((?:\\n|\n)[0-9]+(?:(?:\\n|\n)[a-z0-9]+){0,5}(?:\\n|\n){2}\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+="
 )
 DOSSIER = re.compile(
     rb"(dossier/v1\\n\w+\\n[0-9]+\\n\w+\\n)[0-9a-f]{64}(\\n\\n\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+=",

@@ -16,6 +16,12 @@ from tests.service.conftest import Live
 STAY = {"type": "add", "by": 1, "stay": True}
 
 
+def without_receipt(answer: tuple[int, int, Any]) -> tuple[int, int, Any]:
+    """Return an answer without its receipt: that of the first one names the actions of the seat that were refused."""
+    version, status, body = answer
+    return version, status, {name: value for name, value in body.items() if name != "receipt"}
+
+
 def test_of_a_thousand_racing_requests_one_wins_each_version(serve: Callable[..., Live], live: Live, platform: Platform) -> None:
     """Through two servers. The answers agree exactly with the stream."""
     key = requests.post(f"{live.url}/v1/players", json={"name": "Ann"}, timeout=5).json()["key"]
@@ -44,4 +50,4 @@ def test_of_a_thousand_racing_requests_one_wins_each_version(serve: Callable[...
     first = {number: answers[number] for number in range(0, 1000, 50)}
     for number, answer in zip(range(0, 1000, 50), again, strict=True):
         if first[number][1] == 200:
-            assert answer == first[number]
+            assert without_receipt(answer) == without_receipt(first[number])

@@ -23,7 +23,7 @@ from tools.records import BadRecord, Record
 
 @cache
 def record() -> Record:
-    return played("war", 3, sees=False)
+    return played("war", 3)
 
 
 @cache
