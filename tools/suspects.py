@@ -59,20 +59,21 @@ PLACES = 6  # draws of an action that are counted by place; later ones count tog
 BINS = 10
 LEAST = 5  # the least expected draws in a bin
 CLOSE = 1e-9  # values that differ by less count as equal
+NEARLY = 0.2  # how much it counts that a choice falls short by little, beside the logarithm of a ratio of likelihoods
 
 EFFECTS: Mapping[tuple[str, str], tuple[float, float]] = {
-    ("war", DICE_AHEAD): (1.69, 0.42),
-    ("war", SIGHT_AHEAD): (0.53, 0.07),
-    ("war_of_the_worlds", DICE): (0.95, 0.02),
-    ("war_of_the_worlds", SIGHT_AHEAD): (0.57, 0.34),
-    ("war_of_civilizations", SIGHT): (1.74, 0.83),
+    ("war", DICE_AHEAD): (1.58, 0.54),
+    ("war", SIGHT_AHEAD): (0.73, 0.28),
+    ("war_of_the_worlds", DICE): (0.81, 0.38),
+    ("war_of_the_worlds", SIGHT_AHEAD): (0.89, 0.65),
+    ("war_of_civilizations", SIGHT): (1.54, 0.85),
 }
 """What was measured (docs/auditing.md), by game and question: the `effect` (`power`) of a planted player who always knows, and of one who
 knows in a third of its decisions."""
 
 Scores = list[float]
-"""The scores of one decision: for each future what it would be if that were the true one, the true one first. Their mean is 0, and the mean
-of their squares is 1. In honest play each is as likely to be the first."""
+"""The scores of one decision: for each future what it would be if that were the true one, the true one first. Their mean is 0. In
+honest play each is as likely to be the first."""
 
 Number = Callable[[int], int]
 Dice = Callable[[int], Number]
@@ -375,19 +376,28 @@ def _scored(futures: Sequence[Future], decision: Decision, question: str, chance
 
 
 def scored(values: Sequence[Sequence[float]]) -> list[Scores]:
-    """Return the scores of a choice, or nothing if they are all the same. `values[future][action]`: the chosen action first.
+    """Return the scores of a choice, one for each future, or nothing if they are all the same. `values[future][action]`: the chosen
+    action first.
 
-    A score says by how much less the choice falls short of the best action in a future than on the mean of all, in standard deviations.
+    A score says how much likelier the choice is of a seat that does what is best in this future in every second decision, than of one that
+    does not know it (the logarithm of their ratio). What is only nearly the best counts, too: by how much less the choice falls short of
+    the best action than on the mean of all futures, in standard deviations, times NEARLY. The mean of the scores is 0.
 
     >>> [[round(one, 2) for one in scores] for scores in scored([[1, 0], [0, 1], [0, 1], [0, 1]])]
-    [[1.73, -0.58, -0.58, -0.58]]
+    [[1.55, -0.52, -0.52, -0.52]]
     >>> scored([[1, 0], [1, 0]])
     []
     """
     short = [max(row) - row[0] for row in values]
     mean = total(short) / len(short)
     spread = math.sqrt(total([(one - mean) ** 2 for one in short]) / len(short))
-    return [[(mean - one) / spread for one in short]] if spread > CLOSE else []
+    if spread <= CLOSE:
+        return []
+    best = [one <= CLOSE for one in short]
+    share = total(best) / len(best)
+    ratios = [math.log((1 + one / share) / 2) if share else 0.0 for one in best]
+    middle = total(ratios) / len(ratios)
+    return [[ratio - middle + NEARLY * (mean - one) / spread for ratio, one in zip(ratios, short, strict=True)]]
 
 
 def answers(plays: Mapping[tuple[str, str], Play]) -> list[Answer]:
@@ -435,10 +445,11 @@ def about_play(game: str, who: str, question: str, matches: Sequence[Sequence[Sc
     sums = [total([scores[0] for scores in decisions]) for decisions in matches]
     draws = [scores for decisions in matches for scores in decisions]
     mean = total(sums) / len(sums)
-    scatter = total([(one - mean) ** 2 for one in sums]) / (len(sums) - 1) * len(sums) / len(draws)  # the variance of a score is 1
+    variance = total([total([one * one for one in scores]) / len(scores) for scores in draws])
+    scatter = total([(one - mean) ** 2 for one in sums]) / (len(sums) - 1) * len(sums) / variance
     value = total(sums) / math.sqrt(max(1.0, scatter))
     effect, probability = total(sums) / len(draws), sum_tail(draws, value)
-    yield Answer(game, who, question, len(matches), value / math.sqrt(len(draws)), len(draws), effect, probability, 1.0)
+    yield Answer(game, who, question, len(matches), value / math.sqrt(variance), len(draws), effect, probability, 1.0)
 
 
 def power(effect: float, matches: int, questions: int) -> float:
