@@ -10,9 +10,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.browser.conftest import PATIENCE, Api
+from tests.conftest import within
 from tools import private
 
 HERE = "http://127.0.0.1:8000"
@@ -38,13 +40,20 @@ def origin(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def visit(browser: Browser, service: private.Place, origin: str, tmp_path: Path) -> Iterator[Visit]:
+def logged(service: private.Place) -> None:
+    """Wait until the server's log has its first leaf. Before that it has no checkpoint, and the browser would say so."""
+    Api(service.url, "Lin").ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}})
+    within(PATIENCE / 1000, lambda: requests.get(f"{service.url}/log/checkpoint", timeout=15).ok)
+
+
+@pytest.fixture
+def visit(browser: Browser, service: private.Place, logged: None, origin: str, tmp_path: Path) -> Iterator[Visit]:
     """Return a function that opens a page of the other origin, in a browser of its own. What the page says of errors fails the test."""
     contexts, wrong = [], []
 
     def heard(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and "status of 413" not in message.text:  # which a test brings about
-            wrong.append(message.text)
+            wrong.append(f"{message.text} {message.location['url']}")
 
     def visited(content: str, fragment: str = "") -> Page:
         assert HERE in content

@@ -29,7 +29,7 @@ from tests.service.test_bidding import bid, hand, laid
 from tests.service.test_spectators import hidden
 from tests.signing import Signer, header
 from tests.verify.test_verify import verify as node_verify
-from tools.verify import told
+from tools.verify import of_signers
 
 STAY = {"type": "add", "by": 1, "stay": True}
 
@@ -414,7 +414,7 @@ def test_a_dossier_has_the_keys_that_signed_with_their_leaves(
     file = file_of(anybody, tally)
     assert keys_in(file)[ben.id, both.key] == ["signing_key", "signing_key_revoked"], "he was deleted"
     assert holds(platform, file)
-    one, two, other = told(verdicts(platform, file)[0].signers)
+    one, two, other = of_signers(verdicts(platform, file)[0].signers)
     assert one.startswith(f"1 move of one ({ada.id}), signed by the key that this player registered on 2")
     assert "; it was revoked on 2" in one
     assert two.startswith(f"1 move of two ({ben.id}), signed by the key that this player registered on 2")
@@ -466,7 +466,7 @@ def test_a_referee_signs_as_a_player_without_a_seat(platform: Platform, ada: Cal
     file = file_of(referee, tally)
     assert keys_in(file) == {(referee.id, signer.key): ["signing_key"]}
     assert holds(platform, file)
-    assert told(verdicts(platform, file)[0].signers)[0].startswith(f"1 move of {referee.id}, signed by the key")
+    assert of_signers(verdicts(platform, file)[0].signers)[0].startswith(f"1 move of {referee.id}, signed by the key")
 
 
 def test_a_dossier_does_not_tell_the_key_of_what_its_viewer_may_not_see(
