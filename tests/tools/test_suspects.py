@@ -26,6 +26,7 @@ from tools.suspects import DICE_AHEAD, DRAWS, SIGHT, Group, about_draws, about_p
 FEW = 10
 
 
+@pytest.mark.soak
 def test_one_who_knows_the_dice_is_found_and_the_opponent_is_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
