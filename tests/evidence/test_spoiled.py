@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,14 @@ def spoil(value: Any, will: random.Random) -> None:
         else:
             value[name] = deepcopy(will.choice(ODD))
         return
+
+
+def test_a_sealed_leaf_may_be_said_to_have_anything(vectors: Path) -> None:
+    """Also a number that no JSON has."""
+    files = (file for file in map(Path.read_bytes, sorted(vectors.glob("*honest*"))) if b'"opened":{' in file)
+    draft = Draft.read(next(files))
+    line = next(each for each in draft.of("leaf") if each.get("opened"))
+    for name, value in product(list(line["opened"]), ODD):
+        said = {**line["opened"], name: value}
+        lines = [{**each, "opened": said} if each is line else each for each in draft.lines]
+        assert said == line["opened"] or not verdict(b"".join(json.dumps(each).encode() + b"\n" for each in lines)).ok
