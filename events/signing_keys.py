@@ -7,7 +7,6 @@ the same key. A key cannot be registered again once it is revoked. The server's 
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,8 +16,7 @@ from events.notary.key_leaves import MOST_KEPT
 from events.platform import Platform
 from events.store.accounts import Result, Signer
 from events.store.signing_keys import StoredSigningKey
-from evidence import statements
-from evidence.notes import ED25519, VerifierKey
+from evidence import leaves
 from games import patterns
 
 MOST_SIGNING_KEYS = 20  # that are not revoked
@@ -40,8 +38,8 @@ class SigningKey(NamedTuple):
 def register(platform: Platform, player: str, signer: Signer, key: str, name: str, signature: str) -> tuple[SigningKey, bool]:
     """Give a player a signing key. Return it, and whether it is new. `key` and `signature` are base64.
 
-    `signature`: by this key, over `statements.signing_key_text`. A key that the player has already stays as it is. Raises KeyUnproven,
-    SigningKeyRevoked, TooManySigningKeys, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    `signature`: by this key, over `evidence.statements.signing_key_text`. A key that the player has already stays as it is. Raises
+    KeyUnproven, SigningKeyRevoked, TooManySigningKeys, NoSuchPlayer, KeyRevoked, StoreUnavailable.
     """
     if not proves(player, key, signature):
         raise KeyUnproven(player=player)
@@ -97,17 +95,18 @@ def logged(platform: Platform, player: str, keys: Sequence[SigningKey]) -> list[
 def proves(player: str, key: str, signature: str) -> bool:
     """Return True if a signature shows that this player has this key. Both are base64; other text proves nothing.
 
+    >>> import base64
+    >>> from evidence.statements import signing_key_text
     >>> from nacl.signing import SigningKey as Private
     >>> private, player = Private(bytes(32)), "p" + 16 * "a"
     >>> key = base64.b64encode(bytes(private.verify_key)).decode()
-    >>> signed = private.sign(statements.signing_key_text(player, key).encode()).signature
+    >>> signed = private.sign(signing_key_text(player, key).encode()).signature
     >>> proves(player, key, base64.b64encode(signed).decode()), proves("p" + 16 * "b", key, base64.b64encode(signed).decode())
     (True, False)
     """
     if not patterns.matches(patterns.SIGNING_KEY, key) or not patterns.matches(patterns.SIGNATURE, signature):
         return False
-    public = VerifierKey(player, ED25519, base64.b64decode(key))
-    return public.signed(statements.signing_key_text(player, key).encode(), base64.b64decode(signature))
+    return leaves.proves(player, key, signature)
 
 
 def from_path(text: str) -> str | None:

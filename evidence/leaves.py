@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evidence.notes import ED25519, VerifierKey
+from evidence.notes import made_by
 from evidence.statements import signing_key_text
 
 BEGIN, HOUR, END = "begin", "hour", "end"
@@ -244,8 +244,15 @@ def is_proven(leaf: Leaf) -> bool:
     >>> is_proven(Leaf("signing_key", "p", 0, public, 5, signed)), is_proven(Leaf("signing_key", "q", 0, public, 5, signed))
     (True, False)
     """
-    key = VerifierKey(leaf.subject, ED25519, base64.b64decode(leaf.digest))
-    return key.signed(signing_key_text(leaf.subject, leaf.digest).encode(), base64.b64decode(leaf.more))
+    return proves(leaf.subject, leaf.digest, leaf.more)
+
+
+def proves(player: str, key: str, signature: str) -> bool:
+    """Return True if a signature shows that a player has a signing key. Key and signature are in base64.
+
+    Raises NotAStatement for what cannot be the id of a player, and ValueError for what is no base64.
+    """
+    return made_by(base64.b64decode(key), signing_key_text(player, key).encode(), base64.b64decode(signature))
 
 
 def shown_by(code: str, leaves: Sequence[Placed]) -> Finding | None:

@@ -26,10 +26,10 @@ from events.audit import record_header
 from events.errors import NoMatch, NotInLog
 from events.notary import bulk, server_log
 from events.notary.bulk import FILE, NO_PARTS, OPEN, File, Part, Span
-from events.notary.leaves import END
 from events.platform import Platform
 from events.store.bulks import NewPart
 from events.store.server_logs import Logged, NewLeaf
+from evidence.leaves import BULK, END
 from record.entries import canonical
 from table.state import UNDECIDED
 
@@ -227,7 +227,7 @@ def _leaf(platform: Platform, origin: str, name: str, at: int) -> NewLeaf:
         "digest": file.digest,
         "from": file.since,
         "game": file.game,
-        "kind": "bulk",
+        "kind": BULK,
         "matches": file.matches,
         "month": file.month,
         "parts": file.parts,

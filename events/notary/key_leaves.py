@@ -16,12 +16,11 @@ from events.notary.server_log import Shown
 from events.platform import Platform
 from events.store.server_logs import Logged, NewLeaf
 from events.store.signing_keys import StoredSigningKey
+from evidence.leaves import REGISTERED, REVOKED
 from record.entries import canonical
 
 AT_ONCE = 256  # keys of a round
 MOST_KEPT = 100  # in the list of a player; the log has those that were forgotten, too
-
-REGISTERED, REVOKED = "signing_key", "signing_key_revoked"
 
 _NAMES = {REGISTERED: "registered:1", REVOKED: "revoked:1"}  # of the leaves of a key, within the key
 

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from events.store.server_logs import Logged, NewLeaf
+from evidence.leaves import BEGIN, END, HOUR, SEALED
 from games.patterns import MATCH, matches
 from record.entries import Entry, Unreadable, blind_key, canonical
 from record.positions import Position
@@ -21,7 +22,7 @@ from table.state import BLANK, delay
 
 HOUR_MS = 3_600_000
 
-BEGIN, HOUR, END, SEAL = "begin", "hour", "end", "seal"
+SEAL = "seal"  # in the names of sealed leaves, whose kind is SEALED
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -151,7 +152,7 @@ def _sealed(facts: Facts, last: Entry, hour: int, now: int, secret: str | None) 
     if secret is None:
         raise Unreadable("its match has no secret")
     inside = _inside(facts.match, last.version, last.digest, last.at, hour)
-    leaf = {"kind": "sealed", "seal": seal(secret, inside)}
+    leaf = {"kind": SEALED, "seal": seal(secret, inside)}
     return NewLeaf(canonical(leaf), facts.match, Logged(f"{SEAL}:{hour}", 0, last.version, last.digest, last.at, now))
 
 

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from events.errors import NotInLog
-from events.notary.leaves import END, SEAL, opened
+from events.notary.leaves import SEAL, opened
 from events.platform import Platform
 from events.store.server_logs import Logged, State
 from evidence import checkpoints, tiles, tree
 from evidence.checkpoints import Checkpoint
+from evidence.leaves import END
 from evidence.tiles import Edge, Tile
 from evidence.tree import Node, Span
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from events.notary import highwater, key_leaves, signer
-from events.notary.leaves import END, SEAL, covered, opened, seal, still_wanted_at
+from events.notary.leaves import SEAL, covered, opened, seal, still_wanted_at
 from events.platform import Platform
 from events.store.log import Item
 from events.store.server_logs import Logged
 from evidence import checkpoints, tiles, tree
+from evidence.leaves import END
 from evidence.notes import Malformed, Unverified
 from evidence.notes import opened as opened_note
 from evidence.tiles import Edge

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from evidence import checkpoints
 from evidence.checkpoints import Checkpoint
-from evidence.leaves import DUE_MS, SLOW_MS
-from evidence.notes import ED25519, Malformed, VerifierKey
-from evidence.statements import NotAStatement, signing_key_text
+from evidence.leaves import DUE_MS, REGISTERED, REVOKED, SLOW_MS, proves
+from evidence.notes import Malformed
+from evidence.statements import NotAStatement
 from games.patterns import SIGNATURE, SIGNING_KEY, matches
 from record.dossiers.signers import Owner, Signer
 from record.dossiers.statements import NO_QUORUM, File, Quorum, check_inclusion
-
-REGISTERED, REVOKED = "signing_key", "signing_key_revoked"
-"""The kinds of the leaves of a key."""
 
 _MEMBERS: Mapping[str, set[str]] = {
     REGISTERED: {"at", "key", "kind", "player", "signature"},
@@ -142,7 +138,6 @@ def _is_proven(owner: Owner, signature: Any) -> bool:
     if not isinstance(signature, str) or not matches(SIGNING_KEY, owner.key) or not matches(SIGNATURE, signature):
         return False
     try:
-        text = signing_key_text(*owner).encode()
+        return proves(*owner, signature)
     except NotAStatement:
         return False
-    return VerifierKey("", ED25519, base64.b64decode(owner.key)).signed(text, base64.b64decode(signature))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from evidence import checkpoints, cosigning, notes, statements, tree
 from evidence.checkpoints import Checkpoint
-from evidence.leaves import DUE_MS, SLOW_MS
+from evidence.leaves import DUE_MS, SEALED, SLOW_MS
 from evidence.notes import ED25519, Malformed, Note, VerifierKey
 from evidence.statements import NotAStatement, Receipt
 from record.dossiers.chains import Chain
@@ -19,8 +19,6 @@ from record.dossiers.findings import Findings
 from record.entries import NotCanonical, blind_key, canonical
 
 LONGEST_LEAF = 1000  # bytes
-
-_SEALED = "sealed"
 
 
 class Consistency(NamedTuple):
@@ -208,7 +206,7 @@ def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
 def _opened(file: File, line: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the leaf in a line, opened if it was sealed, or None if it is sealed and cannot be opened yet."""
     leaf: dict[str, Any] = line["leaf"]
-    if leaf.get("kind") != _SEALED:
+    if leaf.get("kind") != SEALED:
         if not _is_leaf(leaf) or "opened" in line:
             file.findings.add("leaf_differs", "A leaf of the log does not have this format.")
             return {"version": None}
@@ -231,7 +229,7 @@ def _opened(file: File, line: Mapping[str, Any]) -> dict[str, Any] | None:
         sealed = sha256(key + canonical(opened)).hexdigest()
     except NotCanonical:  # such as a number beyond 53 bits
         sealed = ""
-    if leaf != {"kind": _SEALED, "seal": sealed}:
+    if leaf != {"kind": SEALED, "seal": sealed}:
         file.findings.add("leaf_differs", "What is said to be in a sealed leaf does not fit its seal.", opened["version"])
         return {"version": None}
     return opened
