@@ -251,6 +251,9 @@ def proves(player: str, key: str, signature: str) -> bool:
     """Return True if a signature shows that a player has a signing key. Key and signature are in base64.
 
     Raises NotAStatement for what cannot be the id of a player, and ValueError for what is no base64.
+
+    >>> proves("p" + 16 * "a", 43 * "A" + "=", 86 * "A" + "==")
+    False
     """
     return made_by(base64.b64decode(key), signing_key_text(player, key).encode(), base64.b64decode(signature))
 
