@@ -60,6 +60,12 @@ ERRORS: Mapping[str, Kind] = {
     "request_reused": Kind(422, "Idempotency key reused", "This Idempotency-Key was used before for another request."),
     "broken": Kind(500, "Broken", "Something went wrong in the server. It has been logged."),
     "store_refused": Kind(500, "Store error", "The store refused a command. It has been logged."),
+    "archive_away": Kind(503, "Archive unavailable", "The archive cannot be reached now. Try again."),
+    "archive_damaged": Kind(
+        503,
+        "Archive damaged",
+        "What the archive has of this is damaged, so nothing of it is shown. `./run archive verify` tells the operator where.",
+    ),
     "busy": Kind(503, "Busy", "Too many requests of this kind are being answered now. Try again."),
     "log_damaged": Kind(
         503,
@@ -104,6 +110,23 @@ class StoreRefused(PlatformError, code="store_refused"):
 
     def __init__(self, reason: str = "") -> None:
         super().__init__()
+        self.reason = reason
+
+
+class ArchiveUnavailable(PlatformError, code="archive_away"):
+    """The archive's folder or object storage does not answer, or cannot write. It is unknown whether the last object was created."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class ArchiveDamaged(PlatformError, code="archive_damaged"):
+    """An object of the archive is missing, or is not what it should be. `name`: which object. `reason`: a sentence without its end."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__()
+        self.name = name
         self.reason = reason
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from environs import Env, EnvError, validate
 
+from events.archive.objects import WrongArchive, scheme_of
 from events.cache import Cache
 from events.errors import BadHookUrl, StoreRefused, StoreUnavailable
 from events.hooks import addresses
@@ -47,7 +48,7 @@ class Settings(NamedTuple):
     `keys` has the server's keys; the default is `keys` in `data`. New keys get the name `name`. The `witnesses` cosign the server's log.
     `memory`: the limit of the store's memory in bytes, or 0 if it is not known here. `hook_origins`: where hooks may lead besides public
     addresses over HTTPS, such as `http://chat.internal:8065`. `name_servers`: who is asked for the addresses of hooks, as `host:port`; by
-    default those of the machine.
+    default those of the machine. `archive`: where finished matches go; the default is the folder `archive` in `data`.
     """
 
     store_url: str = ""
@@ -65,11 +66,17 @@ class Settings(NamedTuple):
     memory: int = 0
     hook_origins: frozenset[str] = frozenset()
     name_servers: tuple[str, ...] = ()
+    archive: str = ""
 
     @property
     def keys_folder(self) -> Path:
         """The folder of the server's signing keys."""
         return self.keys or self.data / "keys"
+
+    @property
+    def archive_place(self) -> str:
+        """The place of the archive, for `open_objects`."""
+        return self.archive or str((self.data / "archive").absolute())
 
 
 def settings_from_environment() -> Settings:
@@ -95,7 +102,19 @@ def settings_from_environment() -> Settings:
         memory=memory.chosen(),
         hook_origins=_hook_origins(env),
         name_servers=_name_servers(env),
+        archive=_archive(env),
     )
+
+
+def _archive(env: Env) -> str:
+    """Return the place of the archive. Raises environs.EnvError if there can be no archive."""
+    place: str = env.str("WARLEDGER_ARCHIVE", "")
+    try:
+        if place:
+            scheme_of(place)
+    except WrongArchive as reason:
+        raise EnvError(f'Environment variable "WARLEDGER_ARCHIVE" invalid: {reason}') from None
+    return place
 
 
 def _hook_origins(env: Env) -> frozenset[str]:

@@ -481,7 +481,7 @@ ANYWHERE: Mapping[int, tuple[str, ...]] = {
     429: ("too_many_at_once", "too_many_requests"),
     431: (),
     500: (),
-    503: ("busy", "rules_missing", "secret_lost", "store_away"),
+    503: ("archive_away", "archive_damaged", "busy", "log_damaged", "rules_missing", "secret_lost", "store_away"),
 }
 """The statuses of failures that every operation may have, each with its usual codes, or with none if all are usual.
 

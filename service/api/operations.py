@@ -15,7 +15,7 @@ import marshmallow
 import structlog
 from flask import Flask, Response, request
 
-from events.errors import LogDamaged, PlatformError, StoreRefused, StoreUnavailable
+from events.errors import ArchiveDamaged, ArchiveUnavailable, LogDamaged, PlatformError, StoreRefused, StoreUnavailable
 from games import patterns
 from games.schema import Schema
 from service.api.shapes import Described
@@ -143,8 +143,9 @@ class Operation(NamedTuple):
 
 _ORDER = {code: place for place, code in enumerate(CODES)}
 _STORE = ("store_away", "store_refused")
+_ARCHIVE = ("archive_away", "archive_damaged")
 _OF_PATHS: Mapping[str, tuple[str, ...]] = {
-    "{match}": ("no_such_match", "log_damaged", "secret_lost", "rules_missing"),
+    "{match}": ("no_such_match", *_ARCHIVE, "log_damaged", "secret_lost", "rules_missing"),
     "{player}": ("no_such_player",),
     "{key}": ("no_such_key",),
     "{signing_key}": ("no_such_key",),
@@ -153,7 +154,7 @@ _OF_PATHS: Mapping[str, tuple[str, ...]] = {
     "{rule}": ("no_such_rule",),
     "{version}": ("no_such_version",),
     "{dispute}": ("no_such_dispute",),
-    "{tile}": ("not_in_log", *_STORE),
+    "{tile}": ("not_in_log", "archive_away", *_STORE),
     "{code}": ("no_such_problem",),
 }
 _OF_QUERIES: Mapping[str, tuple[str, ...]] = {
@@ -171,7 +172,9 @@ _OF_HEADERS: Mapping[str, tuple[str, ...]] = {
 }
 _OF_DEEDS: Mapping[str, frozenset[str]] = {
     CREATE: frozenset({"no_such_game", "no_such_player", "quota_reached"}),
-    FORK: frozenset({"no_such_match", "no_such_version", "no_such_player", "quota_reached", "log_damaged", "secret_lost", "rules_missing"}),
+    FORK: frozenset(
+        ("no_such_match", "no_such_version", "no_such_player", "quota_reached", *_ARCHIVE, "log_damaged", "secret_lost", "rules_missing")
+    ),
     "rematch": frozenset({"no_such_player", "quota_reached"}),
     "dispute": frozenset({"quota_reached"}),
     "hand_over": frozenset({"no_such_player"}),
@@ -292,6 +295,10 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     if isinstance(error, PlatformError):
         if isinstance(error, StoreUnavailable):
             log.warning("store_away", request=request_id)
+        if isinstance(error, ArchiveUnavailable):
+            log.warning("archive_away", request=request_id, reason=error.reason)
+        if isinstance(error, ArchiveDamaged):
+            log.error("archive_damaged", request=request_id, name=error.name, reason=error.reason)
         if isinstance(error, LogDamaged):
             log.error("log_damaged", request=request_id, match=error.facts["match"])
         if isinstance(error, StoreRefused):

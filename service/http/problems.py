@@ -93,6 +93,8 @@ RETRY_AFTER: Mapping[str, str] = {
     "busy": "1",
     "streams_full": "5",
     "not_ready": "1",
+    "archive_away": "5",
+    "archive_damaged": "60",
     "log_damaged": "60",
     "secret_lost": "60",
     "rules_missing": "60",

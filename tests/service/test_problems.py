@@ -57,7 +57,16 @@ def test_the_proxy_of_the_example_answers_with_a_kind_of_problem_too() -> None:
 
 CHARGED = ("referee", "admin")
 UNPROVOKED = {
-    *("broken", "store_away", "store_refused", "log_damaged", "secret_lost", "rules_missing"),  # the service is ill
+    *(
+        "broken",
+        "archive_away",
+        "archive_damaged",
+        "store_away",
+        "store_refused",
+        "log_damaged",
+        "secret_lost",
+        "rules_missing",
+    ),  # the service is ill
     *("busy", "too_many_at_once", "too_many_requests", "too_many_streams", "streams_full", "quota_reached"),  # others ask, too
     *("bad_request", "request_reused", "must_be_last", "bad_list", "against_the_rules"),  # tests/service/test_playing.py and others
     "no_such_player",  # who is deleted while the request is on its way
