@@ -49,6 +49,7 @@ class Settings(NamedTuple):
     `memory`: the limit of the store's memory in bytes, or 0 if it is not known here. `hook_origins`: where hooks may lead besides public
     addresses over HTTPS, such as `http://chat.internal:8065`. `name_servers`: who is asked for the addresses of hooks, as `host:port`; by
     default those of the machine. `archive`: where finished matches go; the default is the folder `archive` in `data`.
+    `replicas`: how many replicas must have what was written before anybody is told (ADR 120).
     """
 
     store_url: str = ""
@@ -67,6 +68,7 @@ class Settings(NamedTuple):
     hook_origins: frozenset[str] = frozenset()
     name_servers: tuple[str, ...] = ()
     archive: str = ""
+    replicas: int = 0
 
     @property
     def keys_folder(self) -> Path:
@@ -103,6 +105,7 @@ def settings_from_environment() -> Settings:
         hook_origins=_hook_origins(env),
         name_servers=_name_servers(env),
         archive=_archive(env),
+        replicas=env.int("WARLEDGER_REPLICAS", default.replicas, validate=validate.Range(0, 9)),
     )
 
 
@@ -192,7 +195,7 @@ class Platform:
 
 def check_store(settings: Settings) -> None:
     """Raise WrongStore if the server at `store_url` has unusable data. An unreachable server is checked later."""
-    store = Store(RedisClient(settings.store_url, settings.cluster), settings.partitions)
+    store = Store(RedisClient(settings.store_url, settings.cluster, settings.replicas), settings.partitions)
     try:
         store.check()
     except WrongStore:
@@ -219,7 +222,7 @@ def open_platform(
     store_url, queue_url = settings.store_url, settings.queue_url
     if not store_url:
         store_url, queue_url = embedded.both(settings.data, settings.fsync)
-    store = Store(RedisClient(store_url, settings.cluster), settings.partitions)
+    store = Store(RedisClient(store_url, settings.cluster, settings.replicas), settings.partitions)
     try:
         store.check()
     except WrongStore:
@@ -230,6 +233,6 @@ def open_platform(
     queue_url = queue_url or store_url
     clock = clock or Clock()
     pulse = Pulse(store.pulses, Floors(queue_url), clock)
-    signer = Signer(settings.keys_folder, settings.name)
+    signer = Signer(settings.keys_folder, settings.name, settings.replicas)
     jobs, counters, studies, cache = Jobs(queue_url, clock), Counters(queue_url), Studies(queue_url), Cache(settings.cached)
     return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, SideLog(store, signer, clock))

@@ -40,6 +40,7 @@ class Receipt(NamedTuple):
     """States that a version of a match has this digest (64 hex digits). `at`: the time of its entry, in ms since 1970.
 
     `sidelog`: what the side log had then, in a receipt for the seat that acted. None if it was empty, and in all other receipts.
+    `held`: how many replicas had the version before anybody was told, at least; 0 where the server waits for none.
     """
 
     match: str
@@ -47,6 +48,7 @@ class Receipt(NamedTuple):
     digest: str
     at: int
     sidelog: SideLog | None = None
+    held: int = 0
 
 
 class Dossier(NamedTuple):
@@ -107,9 +109,16 @@ def receipt_text(receipt: Receipt) -> str:
     >>> named = SideLog("red", Running(2, 64 * "1"), Running(0, 64 * "0"))
     >>> receipt_text(receipt._replace(sidelog=named)).split("\n")[5:8]
     ['red', '2', '1111111111111111111111111111111111111111111111111111111111111111']
+
+    One of a server that waits for replicas has a line more, after the time:
+
+    >>> receipt_text(receipt._replace(held=2)).split("\n")[5]
+    'held 2'
     """
-    match, version, digest, at, sidelog = receipt
-    more: tuple[str | int, ...] = () if sidelog is None else (sidelog.seat, *sidelog.refused, *sidelog.reads)
+    match, version, digest, at, sidelog, held = receipt
+    more: list[str | int] = [f"held {held}"] if held else []
+    if sidelog is not None:
+        more += [sidelog.seat, *sidelog.refused, *sidelog.reads]
     return _text(RECEIPT, match, version, digest, at, *more)
 
 
@@ -166,9 +175,9 @@ def parse_receipt(text: str) -> Receipt:
     >>> parse_receipt(receipt_text(receipt)) == receipt
     True
     """
-    match, version, digest, at, more, seat, refused, refused_hash, reads, reads_hash = _values(RECEIPT, text)
+    match, version, digest, at, held, more, seat, refused, refused_hash, reads, reads_hash = _values(RECEIPT, text)
     named = SideLog(seat, Running(int(refused), refused_hash), Running(int(reads), reads_hash)) if more else None
-    return Receipt(match, int(version), digest, int(at), named)
+    return Receipt(match, int(version), digest, int(at), named, int(held or 0))
 
 
 def parse_dossier(text: str) -> Dossier:
@@ -202,11 +211,12 @@ def _lines(*values: str) -> str:
     return "".join([f"({value})\n" for value in values])
 
 
+_HELD = "(?:held ([1-9][0-9]{0,2})\n)?"
 _MORE = _lines(_WORD, _NUMBER, _HASH, _NUMBER, _HASH)
 _PATTERNS = {
     kind: re.compile(f"{re.escape(kind)}\n{lines}")
     for kind, lines in (
-        (RECEIPT, f"{_lines(_WORD, _NUMBER, _HASH, _NUMBER)}({_MORE})?"),
+        (RECEIPT, f"{_lines(_WORD, _NUMBER, _HASH, _NUMBER)}{_HELD}({_MORE})?"),
         (DOSSIER, _lines(_WORD, _NUMBER, _WORD, _HASH)),
         (READ, _lines(_WORD, _NUMBER, _WORD, _WHAT, _NUMBER)),
         (SIGNING_KEY, _lines(_WORD, _WORD)),

@@ -772,7 +772,7 @@ const cardsOf = (deck) => (Array.isArray(deck) ? deck.length : isWhole(deck) ? d
 export function readStatement(text) {
   const [first, ...lines] = text.split("\n").slice(0, -1);
   const members = STATEMENTS.get(first)?.find(({ length }) => length === lines.length);
-  if (!members || !lines.every((line) => /^[!-~]{1,100}$/.test(line))) return null;
+  if (!members || !lines.every((line, place) => members[place][0] === "held" || /^[!-~]{1,100}$/.test(line))) return null;
   const values = members.map(([name, check], place) => [name, check(lines[place])]);
   return values.every(([, value]) => value !== null) ? { kind: first.split("/")[1], ...Object.fromEntries(values) } : null;
 }
@@ -787,8 +787,8 @@ const RECEIPT = [
   ["digest", asHash],
   ["at", asNumber],
 ];
+const HELD = [...RECEIPT, ["held", (text) => (/^held [1-9][0-9]{0,2}$/.test(text) ? Number(text.slice(5)) : null)]];
 const OF_SEAT = [
-  ...RECEIPT,
   ["seat", asText],
   ["refused", asNumber],
   ["refusedHash", asHash],
@@ -809,7 +809,7 @@ const SEALED = [
   ["hash", asHash],
 ];
 const STATEMENTS = new Map([
-  ["warledger.org/receipt/v1", [RECEIPT, OF_SEAT]],
+  ["warledger.org/receipt/v1", [RECEIPT, HELD, [...RECEIPT, ...OF_SEAT], [...HELD, ...OF_SEAT]]],
   ["warledger.org/read/v1", [READ]],
   ["warledger.org/dossier/v1", [SEALED]],
 ]);

@@ -58,9 +58,11 @@ class Signer:
     If another process rotates the keys, this is noticed within `SECONDS`.
     """
 
-    def __init__(self, folder: Path, name: str = "") -> None:
+    def __init__(self, folder: Path, name: str = "", held: int = 0) -> None:
+        """`held`: how many replicas have whatever gets a receipt."""
         self._folder = folder
         self._name = name
+        self._held = held
         self._lock = threading.Lock()
         self._keyring: Keyring | None = None
         self._state: tuple[int, ...] = ()
@@ -114,7 +116,7 @@ class Signer:
 
         `sidelog`: what the side log had when the entry was written, in the receipt of the seat that acted.
         """
-        return self.sign(receipt_text(Receipt(match, version, digest, at, sidelog)))
+        return self.sign(receipt_text(Receipt(match, version, digest, at, sidelog, self._held)))
 
     def _look(self) -> None:
         """Read the keys if they have changed."""

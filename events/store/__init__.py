@@ -57,7 +57,7 @@ class Store:
         self.accounts = Accounts(client)
         self.signing_keys = SigningKeys(client)
         self.removal = Removal(client, self.keys)
-        self.pulses = Pulses(client)
+        self.pulses = Pulses(client, self.keys.tags())
         self.sidelog = SideLog(client, self.keys)
         self.server_logs = ServerLogs(client, self.keys)
         self.ratings = Ratings(client)
@@ -75,6 +75,7 @@ class Store:
         """
         if self._secret is None:
             self._read_mark()
+        self.client.hold(self.keys.tags())
         return self.client.what_is_full(_BEGIN, [_BEGUN], self._beginning())
 
     def memory(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -36,7 +36,7 @@ from redis.exceptions import TimeoutError as TooLate
 from redis.retry import Retry
 
 from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
-from events.store import library
+from events.store import holding, library
 from events.store.library import Script
 from events.store.wire import Ear, Wires
 
@@ -56,6 +56,7 @@ _UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
 _AWAY = (ReadOnlyError, ClusterDownError, MasterDownError, MovedError, TryAgainError)  # another server must answer, or this one later
 _BUSY = "BUSY "  # a script runs that does not end
 _FULL_DISK = ("MISCONF", "NOREPLICAS")  # the keeper of the embedded store lets it refuse writes by NOREPLICAS
+_DEMOTED = ("UNBLOCKED", "WAIT cannot be used with replica")  # the server became a replica after it was asked to wait for its own
 
 
 class _Cluster(RedisCluster):
@@ -82,13 +83,16 @@ def _joined(url: str, **options: Any) -> _Cluster:
 class RedisClient:
     """The connections to a store: few, long-lived, and shared by the threads of a process.
 
-    `clustered`: the keys of a call must all be in one slot. The URL may name several nodes of a cluster (`_joined`).
+    `clustered`: the keys of a call must all be in one slot. The URL may name several nodes of a cluster (`_joined`). `replicas`: how many
+    replicas must have what was read or written before a method returns it, unless it was called with `held=False` (holding.py). If they do
+    not answer in time, the method raises StoreUnavailable, and what was written may stay.
     """
 
-    def __init__(self, url: str, cluster: bool = False) -> None:
+    def __init__(self, url: str, cluster: bool = False, replicas: int = 0) -> None:
         self.url = url
         self.closed = False
         self.clustered = cluster
+        self.replicas = replicas
         self._lock = threading.Lock()
         self._made: Any = None
         if not cluster:
@@ -109,22 +113,32 @@ class RedisClient:
                     self._made = _joined(self.url, socket_timeout=_TIMEOUT)
         return self._made
 
-    def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
+    def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int], held: bool = True) -> Any:
         """Call the function of a script and return its answer. Raises StoreUnavailable."""
-        return self.run_all(script, [(keys, args)])[0]
+        return self.run_all(script, [(keys, args)], held)[0]
 
-    def run_all(self, script: Script, calls: Sequence[Call]) -> list[Any]:
+    def run_all(self, script: Script, calls: Sequence[Call], held: bool = True) -> list[Any]:
         """Call a function several times, not atomically, and return its answers. A function that writes must be called once.
 
         On one server it is a single round trip. Raises StoreUnavailable.
         """
+        commands = [(script.command, script.function, len(keys), *keys, *args) for keys, args in calls]
+        if not self.clustered:
+            return self._sent(lambda: self._by_wire(commands, held), again=True)
+        if held and self.replicas:
+            return self._sent(lambda: self._spread(commands))
+        return self._sent(lambda: [self._client.execute_command(*command) for command in commands])
+
+    def _sent(self, send: Callable[[], list[Any]], again: bool = False) -> list[Any]:
+        """Return the answers that `send` returns. Load the functions if the server does not have them. Raises StoreUnavailable.
+
+        `again`: send again if the connection is lost.
+        """
         for attempt in range(TRIES):
             try:
-                if self.clustered:
-                    return [self._client.execute_command(script.command, script.function, len(keys), *keys, *args) for keys, args in calls]
-                return self._wires.exchange([(script.command, script.function, len(keys), *keys, *args) for keys, args in calls])
+                return send()
             except _UNAVAILABLE as reason:
-                if attempt == TRIES - 1 or self.clustered:
+                if attempt == TRIES - 1 or not again:
                     raise StoreUnavailable(str(reason)) from reason
             except RedisError as reason:
                 if str(reason) != _NO_FUNCTION:
@@ -132,6 +146,21 @@ class RedisClient:
                 self._load_library(last=attempt == TRIES - 1)
             time.sleep(_PAUSES[attempt])
         raise AssertionError("unreachable")
+
+    def _by_wire(self, commands: Sequence[Sequence[str | bytes | int]], held: bool = True) -> list[Any]:
+        if not (held and self.replicas and commands):
+            return self._wires.exchange(commands)
+        return holding.checked(self._wires.exchange(holding.with_barrier(commands, self.replicas)), self.replicas)
+
+    def _spread(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
+        """Send commands to the nodes of a cluster, and return the answers when they are held. Raises StoreUnavailable, and as redis-py."""
+        return holding.Nodes(self._client, _together).exchange(commands, self.replicas, _PAUSES, time.sleep)
+
+    def hold(self, tags: Sequence[str]) -> None:
+        """Wait until replicas have all that was written in these partitions, for who was told of it in another way. Raises
+        StoreUnavailable."""
+        if self.replicas:
+            self.ask_all([("EXISTS", f"{tag}:barrier") for tag in (tags if self.clustered else tags[:1])])
 
     def _load_library(self, last: bool) -> None:
         """Load the functions if this user may. Otherwise wait for the keeper of the store, and raise StoreUnavailable on the last try."""
@@ -146,28 +175,28 @@ class RedisClient:
             _raise_ours(reason)
 
     def ask(self, *command: str | bytes | int) -> Any:
-        """Send one command and return its answer. Raises StoreUnavailable."""
+        """Send one command with a key and return its answer. Raises StoreUnavailable."""
+        if self.replicas:
+            return self.ask_all([command])[0]
         with _translated():
             return self._client.execute_command(*command)
 
     def ask_all(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
-        """Send several commands together, not atomically, and return their answers. Raises StoreUnavailable."""
+        """Send several commands with keys together, not atomically, and return their answers. Raises StoreUnavailable."""
         if not commands:
             return []
-        with (
-            _translated(),
-            self._client.pipeline() if self.clustered else self._client.pipeline(transaction=False) as pipeline,
-        ):
-            for command in commands:
-                pipeline.execute_command(*command)
-            return list(pipeline.execute())
+        if not self.replicas:
+            return self._sent(lambda: _together(self._client, commands))
+        if self.clustered:
+            return self._sent(lambda: self._spread(commands))
+        sent = holding.with_barrier(commands, self.replicas)
+        return self._sent(lambda: holding.checked(_together(self._client, sent), self.replicas))
 
     def ranges(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[list[Item]]:
         """Send XRANGE and XREVRANGE commands together, not atomically, and return their items. Raises StoreUnavailable."""
         if self.clustered:
             return [[(id, fields) for id, fields in items] for items in self.ask_all(commands)]
-        with _translated():
-            answers = self._wires.exchange(commands)
+        answers = self._sent(lambda: self._by_wire(commands))
         return [[(id, dict(zip(fields[::2], fields[1::2], strict=True))) for id, fields in items] for items in answers]
 
     def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
@@ -183,14 +212,17 @@ class RedisClient:
     def subscribe(self, channels: Sequence[str], patience: float) -> Iterator[tuple[str, bytes] | None]:
         """Yield the messages on `channels`. Yield None first, and after each `patience` seconds of silence. Raises StoreUnavailable.
 
-        No message is missed between the first None and a StoreUnavailable. After an error, subscribe again. After the client is closed, the
-        iterator ends at the next message or silence.
+        What the messages tell of is held. No message is missed between the first None and a StoreUnavailable. After an error, subscribe
+        again. After the client is closed, the iterator ends at the next message or silence.
         """
         with _translated(), self._subscriber() as client, closing(Ear(client.connection_pool.make_connection(), patience)) as ear:
             ear.subscribe(channels)
+            self.hold(_tags(channels))
             yield None
             while not self.closed:
                 heard = ear.hear()
+                if heard:
+                    self.hold(_tags([channel for channel, _ in heard]))
                 yield from heard
                 if not heard:
                     yield None
@@ -219,7 +251,7 @@ class RedisClient:
         except RedisError as reason:
             if isinstance(reason, OutOfMemoryError):
                 return MEMORY
-            if str(reason).startswith(_FULL_DISK):
+            if str(reason).startswith(_FULL_DISK) and not (self.replicas and str(reason).startswith("NOREPLICAS")):
                 return DISK
             if str(reason) != _NO_FUNCTION:
                 _raise_ours(reason)
@@ -263,6 +295,24 @@ def is_out_of_memory(reason: Exception) -> bool:
     return isinstance(reason, OutOfMemoryError)
 
 
+def _together(client: Any, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
+    """Send commands on one connection, not atomically, and return the answers; to a cluster, on one of each node. Raises as redis-py."""
+    clustered = isinstance(client, RedisCluster)
+    with client.pipeline() if clustered else client.pipeline(transaction=False) as pipeline:
+        for command in commands:
+            pipeline.execute_command(*command)
+        answers = list(pipeline.execute(raise_on_error=clustered))
+    for answer in answers:
+        if isinstance(answer, Exception):  # as the server wrote it, without the command
+            raise answer
+    return answers
+
+
+def _tags(channels: Iterable[str]) -> list[str]:
+    """Return the hash tags of channels."""
+    return sorted({channel[: channel.index("}") + 1] for channel in channels})
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     """Translate errors of redis-py into our errors."""
@@ -276,7 +326,7 @@ def _translated() -> Iterator[None]:
 
 def _raise_ours(reason: RedisError) -> NoReturn:
     """Raise our error for an error in an answer of the store."""
-    if isinstance(reason, (OutOfMemoryError, *_AWAY)) or str(reason).startswith((*_FULL_DISK, _BUSY)):
+    if isinstance(reason, (OutOfMemoryError, *_AWAY)) or str(reason).startswith((*_FULL_DISK, _BUSY, *_DEMOTED)):
         raise StoreUnavailable(str(reason)) from reason
     raise StoreRefused(str(reason)) from reason
 

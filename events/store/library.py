@@ -25,6 +25,7 @@ _SIGNING_KEYS, _UNLOGGED = "~{players}:s:*", "~{players}:unlogged"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
 _SERVER_LOG = "~{log}:*"
 _RATINGS = "~{ratings}:*"
+_BARRIERS = " ".join(f"~{{{tag}}}:barrier" for tag in ("p?", "p??", "p???", "players", "log", "ratings", "store", "pulse"))
 
 
 def _of_matches(*kinds: str, sign: str = "~") -> str:
@@ -37,7 +38,7 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 # under those names. So functions call UNLINK and PEXPIRE instead, and SET without an expiry.
 WRITES: Mapping[str, str] = {
     "XADD": f"{_of_matches('s:*')} {_SERVER_LOG}",
-    "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
+    "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN} {_BARRIERS}",
     "HSET": (
         f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} {_PROCESSES} "
         f"{_SERVER_LOG} {_RATINGS}"
@@ -52,13 +53,13 @@ WRITES: Mapping[str, str] = {
 # The rights of the service. It may read everything. No command here disturbs another connection or reveals the names of commands.
 RIGHTS = (
     "resetkeys %R~* resetchannels &* nocommands +@read -@dangerous -@blocking -lcs -pfcount "
-    "+hello +auth +ping +time +memory|stats +client|setinfo +client|setname +subscribe +unsubscribe (~* +fcall +fcall_ro) "
+    "+hello +auth +ping +time +memory|stats +client|setinfo +client|setname +subscribe +unsubscribe +wait +role (~* +fcall +fcall_ro) "
     + " ".join(f"({patterns} +{command.lower()})" for command, patterns in WRITES.items())
 )
 
-# A server whose memory is full refuses every function that writes, except those that free memory. The function RESERVE has a second name
-# under which it is not refused, for players who resign or leave.
-FREEING = frozenset(("delete_hook", "delete_player", "remove", "remove_unstarted", "revoke_key"))
+# A server whose memory is full refuses every function that writes, except those that free memory, and the barrier, which takes none. The
+# function RESERVE has a second name under which it is not refused, for players who resign or leave.
+FREEING = frozenset(("barrier", "delete_hook", "delete_player", "remove", "remove_unstarted", "revoke_key"))
 RESERVE = "append"
 
 _MARK = f"# Warledger, data of format {FORMAT}"

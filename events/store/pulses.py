@@ -28,22 +28,24 @@ class Heard(NamedTuple):
 class Pulses:
     """The pulses in the store. Every method raises StoreUnavailable."""
 
-    def __init__(self, client: RedisClient) -> None:
+    def __init__(self, client: RedisClient, tags: Sequence[str] = ()) -> None:
         self._client = client
+        self._tags = tags
 
     def beat(self, role: str, process: str, beat: Beat, since: int, still: Mapping[str, int], gone: Sequence[str]) -> Heard:
         """Write the pulse of a process. Return the pulses of all, and the outages that ended after `since`.
 
         `still`: names without a new pulse, with the moment of their last one; that is an outage. `gone`: processes that have ended.
         """
+        self._client.hold(self._tags)  # while replicas are away nobody can act, which is an outage
         names = [text for name, moment in still.items() for text in (name, moment)]
         rest = f"{beat.uptime} {beat.boot}"
-        found = self._client.run(_PULSE, _KEYS, [role, process, beat.moment, rest, since, len(still), *names, *gone])
+        found = self._client.run(_PULSE, _KEYS, [role, process, beat.moment, rest, since, len(still), *names, *gone], held=False)
         return _heard(*found)
 
     def look(self, since: int) -> Heard:
         """Return the pulses of all, and the outages that ended after `since`."""
-        return _heard(*self._client.run(_PULSE, _KEYS, ["", "", 0, "", since, 0]))
+        return _heard(*self._client.run(_PULSE, _KEYS, ["", "", 0, "", since, 0], held=False))
 
 
 def _heard(pulses: list[bytes], outages: list[bytes], new: int) -> Heard:

@@ -202,7 +202,7 @@ def test_a_store_that_was_away_is_an_outage_for_all(town: Town) -> None:
     town.live(3000, web, worker)
     run, away = client.run, True
 
-    def fails(*_: object) -> object:
+    def fails(*_: object, **__: object) -> object:
         raise StoreUnavailable("away")
 
     client.run = fails  # type: ignore[method-assign,assignment]

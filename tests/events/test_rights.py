@@ -64,7 +64,7 @@ HELD_KEY, FREE_KEY = "A" * 43 + "=", "B" * 42 + "A="
 LOG = "{log}:" + "ab" * 8 + ":"
 REFUSED = r"NOPERM|EXECABORT|ERR unknown (sub)?command|ERR wrong number of arguments|ERR \w+ command not allowed"
 PERMITTED = {"auth", "client|setinfo", "client|setname", "fcall", "fcall_ro", "hello", "ping", "quit", "reset", "subscribe", "unsubscribe"}
-PERMITTED |= {"time"}
+PERMITTED |= {"time", "wait", "role"}
 
 
 class World:
@@ -225,6 +225,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         ),
         "remove_unstarted": ([keys.stream], [2, 0, 0, '["all"]', f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
+        "barrier": (["{store}:barrier"], []),
         "begin": (["{store}:begun"], [1, 16, "ab" * 32]),
         "sequence": ([f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
         "keep_bulk": ([f"{LOG}bulk", f"{LOG}b:war/2026-11"], [0, 1, "state", "{}", 1, "{}"]),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from evidence.running import Running
 from evidence.statements import (
     KINDS,
     Dossier,
     NotAStatement,
     Read,
     Receipt,
+    SideLog,
     dossier_text,
     parse_dossier,
     parse_read,
@@ -34,6 +36,17 @@ def test_a_statement_has_one_value_on_each_line():
     assert parse_receipt(receipt_text(RECEIPT)) == RECEIPT
     assert parse_dossier(dossier_text(DOSSIER)) == DOSSIER
     assert parse_read(read_text(READ)) == READ
+
+
+def test_a_receipt_says_how_many_replicas_hold_its_version():
+    held = RECEIPT._replace(held=2)
+    seat = held._replace(sidelog=SideLog("red", Running(2, HASH), Running(0, HASH)))
+    assert receipt_text(held) == f"{receipt_text(RECEIPT)}held 2\n"
+    assert receipt_text(seat).startswith(f"{receipt_text(held)}red\n")
+    assert [parse_receipt(receipt_text(each)) for each in (held, seat)] == [held, seat]
+    for wrong in ("held 0\n", "held 01\n", "held 1000\n", "held\n", "held 1\nheld 1\n", "held -1\n"):
+        with pytest.raises(NotAStatement):
+            parse_receipt(receipt_text(RECEIPT) + wrong)
 
 
 def test_no_statement_is_taken_for_another_one():
