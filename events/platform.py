@@ -16,6 +16,7 @@ from events.cache import Cache
 from events.errors import BadHookUrl, StoreRefused, StoreUnavailable
 from events.hooks import addresses
 from events.keeping import embedded, memory
+from events.notary.leading import Lead, holder_of
 from events.notary.sidelog import SideLog
 from events.notary.signer import Signer
 from events.store import Store, WrongStore
@@ -182,11 +183,13 @@ class Platform:
     pulse: Pulse
     signer: Signer
     sidelog: SideLog
+    lead: Lead
 
     def close(self) -> None:
         """Write waiting notes, close all connections, and stop the pulse."""
         self.sidelog.flush()
         self.pulse.stop()
+        self.lead.give_up()
         self.store.close()
         self.jobs.close()
         self.counters.close()
@@ -235,4 +238,5 @@ def open_platform(
     pulse = Pulse(store.pulses, Floors(queue_url), clock)
     signer = Signer(settings.keys_folder, settings.name, settings.replicas)
     jobs, counters, studies, cache = Jobs(queue_url, clock), Counters(queue_url), Studies(queue_url), Cache(settings.cached)
-    return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, SideLog(store, signer, clock))
+    lead = Lead(store.server_logs, lambda: holder_of(settings.keys_folder))
+    return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, SideLog(store, signer, clock), lead)

@@ -2,14 +2,15 @@
 
 Each step begins only after the one before it is durable:
 
-1. Append the due leaves to the store, in one function that does nothing if another process was faster: those of signing keys, then those
-   of matches, then those of bulk files. What is due of keys is read after the matches. So a leaf of a match comes after the leaves of all
-   keys that have signed up to its version.
-2. Write the new size and root next to the keys (events/notary/highwater.py).
-3. Sign the checkpoint and publish it.
+1. Take the lease in the store (events/notary/leading.py). The store refuses whatever an earlier holder still sends.
+2. Append the due leaves to the store, with the new size and root, the mark in the store. One function does this, or nothing if another
+   process was faster: leaves of signing keys, then those of matches, then those of bulk files. What is due of keys is read after the
+   matches. So a leaf of a match comes after the leaves of all keys that have signed up to its version.
+3. Write the mark next to the keys, too (events/notary/highwater.py).
+4. Sign the mark as a checkpoint, and publish it.
 
-So nothing is signed that the store does not have, or that does not continue the signed log. If a process dies between two steps, the next
-process finishes the work. A leaf and the note that it was added are one write, so no leaf is added twice.
+So nothing is signed that the store and its replicas do not have, or that does not continue the signed log. If a process dies between two
+steps, the next process finishes the work. A leaf and the note that it was added are one write, so no leaf is added twice.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 import structlog
 
+from events.errors import StoreRefused
 from events.notary import collecting, highwater, key_leaves, leaves, server_log
 from events.notary.highwater import FORKED, OLDER, Mark
 from events.notary.leaves import HOUR_MS, Facts, Plan
@@ -51,7 +53,7 @@ class Looked(NamedTuple):
 
 
 def sequence(platform: Platform) -> Sequenced:
-    """Append the due leaves, and sign a checkpoint. Do nothing while another process of this machine does so.
+    """Append the due leaves, and sign a checkpoint. Do nothing while another process of this machine does so, or one elsewhere leads.
 
     Raises StoreUnavailable, KeysUnfit, highwater.Unreadable, OSError.
     """
@@ -68,8 +70,8 @@ def sequence(platform: Platform) -> Sequenced:
             if not mark.stopped:
                 log.error("log_stopped", why=found.stopped, signed=mark.checkpoint.size, stored=state.size)
             return Sequenced(0, stopped=found.stopped)
-        if state.size > state.served:
-            publish(platform, state, origin)
+        if state.size > state.served and not publish(platform, state, origin):
+            return follow(platform, found, state)
         wanted = look(platform, origin)
         keys = key_leaves.wanted(platform)
         if keys.more:
@@ -77,9 +79,21 @@ def sequence(platform: Platform) -> Sequenced:
         state, added = append(platform, origin, state, wanted, collecting.wanted(platform, origin), keys.leaves)
         if added:
             publish(platform, state, origin)
+        elif state.served > found.checkpoint.size:
+            follow(platform, found, state)
         settle(platform, origin, wanted)
         key_leaves.settle(platform, keys.keys)
         return Sequenced(added, more=added >= AT_ONCE)
+
+
+def follow(platform: Platform, mark: Mark, state: State) -> Sequenced:
+    """Move the mark next to the keys up to what another process has published. So it protects also who has not signed. Raises the errors of
+    `sequence`."""
+    origin, size, _ = mark.checkpoint
+    if state.served > size:
+        root = server_log.root(platform, origin, state.served, state.size)
+        highwater.keep(platform.settings.keys_folder, Mark(Checkpoint(origin, state.served, root)))
+    return Sequenced(0)
 
 
 def look(platform: Platform, origin: str) -> list[Looked]:
@@ -107,28 +121,39 @@ def append(
     platform: Platform, origin: str, state: State, wanted: list[Looked], more: Sequence[NewLeaf] = (), before: Sequence[NewLeaf] = ()
 ) -> tuple[State, int]:
     """Append leaves to the server's log: those `before`, those of plans, and `more`. Return its new state, and the number of leaves: 0 if
-    another process was faster.
+    another process was faster or leads.
 
     Raises StoreUnavailable.
     """
     new = [*before, *[leaf for looked in wanted if looked.plan is not None for leaf in looked.plan.leaves], *more]
-    if not new:
+    if not new or not (lease := platform.lead.take(origin)):
         return state, 0
     edge, added = tiles.grow(server_log.edge(platform, origin, state.size), tiles.leaf_hashes(leaf.raw for leaf in new))
-    if not platform.store.server_logs.sequence(origin, state.size, new, added):
+    mark = _lines(Checkpoint(origin, edge.size, edge.root))
+    if not platform.store.server_logs.sequence(origin, state.size, new, added, lease, mark):
         log.info("log_moved_on", size=state.size)
+        platform.lead.lost(origin)
         return state, 0
     metrics.leaves.inc(len(new))
-    return state._replace(size=edge.size), len(new)
+    return state._replace(size=edge.size, mark=mark), len(new)
 
 
-def publish(platform: Platform, state: State, origin: str) -> None:
-    """Sign and publish the checkpoint of all stored leaves. The mark is on disk first. Raises the errors of `sequence`."""
+def publish(platform: Platform, state: State, origin: str) -> bool:
+    """Sign and publish the checkpoint of all stored leaves. The mark is on disk first. Return False if another process leads.
+
+    Raises the errors of `sequence`.
+    """
+    lease = platform.lead.take(origin)
     checkpoint = server_log.checkpoint_of(platform, state, origin)
-    if platform.signer.name != origin:  # the server was renamed just now: the next round uses another log
-        return
+    if not lease or platform.signer.name != origin:  # the server was renamed just now: the next round uses another log
+        return False
+    if state.mark != (_lines(checkpoint) if state.size else ""):
+        raise StoreRefused("The mark of the log in the store does not fit its leaves")
     highwater.keep(platform.settings.keys_folder, Mark(checkpoint))
-    platform.store.server_logs.publish(origin, state.size, platform.signer.sign(checkpoint.text))
+    if platform.store.server_logs.publish(origin, state.size, platform.signer.sign(checkpoint.text), lease):
+        return True
+    platform.lead.lost(origin)
+    return False
 
 
 def settle(platform: Platform, origin: str, wanted: list[Looked]) -> None:
@@ -142,12 +167,19 @@ def settle(platform: Platform, origin: str, wanted: list[Looked]) -> None:
             platform.store.server_logs.settle(looked.match, looked.version, looked.plan.later)
 
 
+def _lines(checkpoint: Checkpoint) -> str:
+    """Return the size and the root of a checkpoint as they stand in its text."""
+    return checkpoint.text.partition("\n")[2]
+
+
 def _continues(platform: Platform, mark: Mark, state: State) -> Mark:
-    """Check that the store continues the signed log. Return the mark; `stopped` says why if it does not."""
+    """Check that the store continues the signed log, and fits its own mark. Return the mark; `stopped` says why if it does not."""
     origin, size, root = mark.checkpoint
     if state.size < size:
         return mark._replace(stopped=OLDER, found=state.size)
-    if server_log.root(platform, origin, size, state.size) != root:
+    found = server_log.root(platform, origin, size, state.size)
+    newest = found if state.size == size else server_log.root(platform, origin, state.size, state.size)
+    if found != root or state.mark != (_lines(Checkpoint(origin, state.size, newest)) if state.size else ""):
         return mark._replace(stopped=FORKED, found=state.size)
     return Mark(Checkpoint(origin, size, root))
 

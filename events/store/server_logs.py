@@ -6,7 +6,7 @@ All keys of a server's log begin with `{log}:` and a hash of its origin, so that
 - `h:<level>`: the hashes of that level of tiles, a stream of the same form (evidence/tiles.py);
 - `m:<match>`: the leaves of a match by name, such as `hour:57`, with their indexes and entries; those of bulk files and of signing keys
   have another name in place of the match;
-- `state`: the published checkpoint and its size.
+- `state`: the published checkpoint and its size; the mark, which is the size and the root of all leaves; the lease.
 
 A sorted set in each partition, `{p3}:pending`, has the moment when the next leaf of each match is due. Appends keep it.
 """
@@ -22,6 +22,7 @@ from events.store.library import script
 
 _SEQUENCE = script("sequence")
 _PUBLISH = script("publish")
+_LEAD = script("lead")
 _SETTLE = script("settle")
 
 
@@ -53,11 +54,15 @@ class NewLeaf(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a server's log. `size`: its number of leaves. `note`: the published checkpoint, `served`: its size; or "" and -1."""
+    """The state of a server's log. `size`: its number of leaves. `note`: the published checkpoint, `served`: its size; or "" and -1.
+
+    `mark`: the size and the root of all leaves as their lines in a checkpoint, written with the leaves; "" if there are none.
+    """
 
     size: int
     served: int
     note: str
+    mark: str = ""
 
 
 class ServerLogs(OfMatches):
@@ -66,8 +71,17 @@ class ServerLogs(OfMatches):
     def state(self, origin: str) -> State:
         """Return the size and the published checkpoint of a server's log."""
         start = start_of(origin)
-        size, (served, note) = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note")])
-        return State(int(size), -1 if served is None else int(served), "" if note is None else note.decode())
+        size, stored = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note", "mark")])
+        served, note, mark = ["" if text is None else text.decode() for text in stored]
+        return State(int(size), int(served or -1), note, mark)
+
+    def lead(self, origin: str, holder: str, ms: int, lease: str = "") -> str:
+        """Take or renew the lease of a server's log for so many ms. Return it, or "" if somebody else holds it.
+
+        `holder`: 16 hex digits. `lease`: what the caller has. The number at its beginning grows whenever the lease changes.
+        """
+        answer = self._client.run(_LEAD, [start_of(origin) + "state"], [holder, ms, lease])
+        return answer.decode() if answer else ""
 
     def leaves(self, origin: str, spans: Sequence[tuple[int, int]]) -> list[list[bytes]]:
         """Return the leaves of each span: the first index, and how many."""
@@ -89,21 +103,24 @@ class ServerLogs(OfMatches):
         for key in self._client.keys(f"{start}{prefix}*"):
             yield key.removeprefix(start)
 
-    def sequence(self, origin: str, size: int, leaves: Sequence[NewLeaf], added: Sequence[Sequence[bytes]]) -> bool:
-        """Append leaves to a log of `size` leaves, with the hashes that they add to each level of tiles.
+    def sequence(self, origin: str, size: int, leaves: Sequence[NewLeaf], added: Sequence[Sequence[bytes]], lease: str, mark: str) -> bool:
+        """Append leaves to a log of `size` leaves, with the hashes that they add to each level of tiles, and the mark of the result.
 
-        Return False, and change nothing, if the log has another size or has one of the leaves already.
+        Return False, and change nothing, if the log has another size or has one of the leaves already, or if another has the lease.
         """
         start = start_of(origin)
         keys = [start + "leaves", *[f"{start}h:{level}" for level in range(len(added))], *[f"{start}m:{leaf.match}" for leaf in leaves]]
         told = [text for leaf in leaves for text in (leaf.raw, leaf.noted.name, _note(leaf.noted))]
         hashes = [each for row in added for each in row]
-        return bool(self._client.run(_SEQUENCE, keys, [size, len(leaves), len(added), *map(len, added), *told, *hashes]))
+        return bool(self._client.run(_SEQUENCE, keys, [size, len(leaves), len(added), *map(len, added), *told, *hashes, lease, mark]))
 
-    def publish(self, origin: str, size: int, note: str) -> bool:
-        """Publish a checkpoint. Return False if a larger one is published, or the same one with as many signatures."""
+    def publish(self, origin: str, size: int, note: str, lease: str = "") -> bool:
+        """Publish a checkpoint of all leaves. Return False if a larger one is published, or if another has the lease.
+
+        Without a lease, publish the published checkpoint with more signatures. Return False if it has as many.
+        """
         start = start_of(origin)
-        return bool(self._client.run(_PUBLISH, [start + "state", start + "leaves"], [size, note.encode()]))
+        return bool(self._client.run(_PUBLISH, [start + "state", start + "leaves"], [size, note.encode(), lease]))
 
     def pending(self, until: int, limit: int) -> dict[str, int]:
         """Return the matches with a leaf due at `until` or before, with the moments. At most `limit` of each partition."""

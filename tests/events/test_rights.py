@@ -227,9 +227,13 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "remove": ([keys.due], ["member"]),
         "barrier": (["{store}:barrier"], []),
         "begin": (["{store}:begun"], [1, 16, "ab" * 32]),
-        "sequence": ([f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
+        "sequence": (
+            [f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"],
+            [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32, "1 " + "ab" * 8, f"1\n{FREE_KEY}\n"],
+        ),
         "keep_bulk": ([f"{LOG}bulk", f"{LOG}b:war/2026-11"], [0, 1, "state", "{}", 1, "{}"]),
-        "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, "log.example\n0\n"]),
+        "lead": ([f"{LOG}state"], ["ab" * 8, 5000, ""]),
+        "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, f"log.example\n0\n{FREE_KEY}\n", ""]),
         "settle": ([keys.stream], [2, 9]),
         "rate": (["{ratings}:tally"], [1, "", "[1,9,0]", "1", world.letters["P"][-17:], "[1500.0,200.0,1,0]", 1108]),
         "note_refusals": ([keys.stream], ["mark", '{"one":""}', "one", "{}", "0" * 64]),
@@ -387,18 +391,27 @@ def test_leaves_with_hostile_arguments_are_refused_and_change_nothing(world: Wor
 def test_what_the_ledger_has_is_never_changed_and_no_leaf_is_added_twice(world: World) -> None:
     keys, args = calls(world)["sequence"]
     run = world.platform.store.client.run
+    assert run(library.script("sequence"), keys, args) == 0, "without the lease"
+    lease = run(library.script("lead"), *calls(world)["lead"]).decode()
+    assert args[-2:-1] == [lease]
     assert run(library.script("sequence"), keys, args) == 1
     before = world.source()
     assert run(library.script("sequence"), keys, args) == 0
-    assert run(library.script("sequence"), keys, [1, *args[1:]]) == 0, "the same leaf at the next place"
-    assert run(library.script("sequence"), keys, [7, *args[1:5], "begin:2", *args[6:]]) == 0
+    assert run(library.script("sequence"), keys, [1, *args[1:-1], f"2\n{FREE_KEY}\n"]) == 0, "the same leaf at the next place"
+    assert run(library.script("sequence"), keys, [7, *args[1:5], "begin:2", *args[6:-1], f"8\n{FREE_KEY}\n"]) == 0
     assert world.source() == before
-    state = calls(world)["publish"][0]
-    assert run(library.script("publish"), state, [1, "log.example\n1\n-"]) == 1
-    assert run(library.script("publish"), state, [0, "log.example\n0\n-longer"]) == 0
-    assert run(library.script("publish"), state, [1, "log.example\n1\n+"]) == 0
+    state, publish = calls(world)["publish"][0], library.script("publish")
+    note = f"log.example\n1\n{FREE_KEY}\n"
+    assert run(publish, state, [1, note + "-", ""]) == run(publish, state, [1, note + "-", "2 " + "ab" * 8]) == 0
+    with pytest.raises(StoreRefused):  # another root than that of the leaves
+        run(publish, state, [1, note.replace(FREE_KEY, HELD_KEY), lease])
+    assert run(publish, state, [1, note + "-", lease]) == 1
+    assert run(publish, state, [0, f"log.example\n0\n{FREE_KEY}\n-longer", lease]) == 0
+    assert run(publish, state, [1, note + "+", ""]) == 0
+    assert run(publish, state, [1, note.replace(FREE_KEY, HELD_KEY) + "--", ""]) == 0
+    assert run(publish, state, [1, note + "--", ""]) == 1, "with more signatures"
     with pytest.raises(StoreRefused):
-        run(library.script("publish"), state, [2, "log.example\n2\n"])
+        run(publish, state, [2, f"log.example\n2\n{FREE_KEY}\n", lease])
 
 
 def test_a_secret_is_stored_once_with_the_first_entry_and_never_again(world: World) -> None:

@@ -26,6 +26,7 @@ from events.notary.leaves import HOUR_MS
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
 from events.store.log import Changes
+from events.store.server_logs import start_of
 from events.timing.clock import Clock
 from evidence import checkpoints, tiles
 from evidence.leaves import KINDS, Finding, Placed, contradictions, read
@@ -427,8 +428,60 @@ def test_sequencers_that_race_are_of_one_mind(server: Server, tmp_path: Path) ->
     for thread in threads:
         thread.join()
     assert not failed
+    for platform in others:
+        platform.lead.give_up()
     server.sequence()
     assert all(server.said(match)[-1] == ("end", 3) and len(server.said(match)) <= 3 for match in made)
+
+
+def elsewhere(server: Server, name: str) -> Platform:
+    """Open a platform on another machine, which has a copy of the keys."""
+    folder = server.settings.data / name
+    shutil.copytree(server.settings.keys_folder, folder)
+    there = open_platform(server.settings._replace(keys=folder), ALL_GAMES, clock=Clock(lambda: server.ms, lambda: server.ms, "b1"))
+    server.opened.append(there)
+    return there
+
+
+def test_who_has_lost_the_lease_adds_and_signs_nothing(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One stops before each of its writes, until another has taken the lease and written something else."""
+    server.begin()
+    server.sequence()
+    for number, write in enumerate(("sequence", "publish")):
+        there, logs = elsewhere(server, f"there{number}"), server.platform.store.server_logs
+        real = getattr(logs, write)
+
+        def late(*given: Any, real: Any = real, there: Platform = there) -> Any:
+            monkeypatch.undo()
+            server.servers.keeper.hset(start_of("log.example") + "state", "leased", 0)
+            server.begin()
+            assert sequencing.sequence(there).added
+            return real(*given)
+
+        server.begin()
+        monkeypatch.setattr(logs, write, late)
+        sequencing.sequence(server.platform)
+        assert not server.platform.lead._leases, f"{write} was refused"
+        there.lead.give_up()
+        server.sequence()
+        assert sequencing.sequence(there) == sequencing.Sequenced(0)
+        assert [highwater.read(one.settings.keys_folder, "log.example").checkpoint.size for one in (server.platform, there)] == [
+            server_log.shown(server.platform).size
+        ] * 2, "also the mark of who has only followed"
+    numbers = [server.platform.lead.take("log.example").split(" ")[0], server.platform.store.server_logs.lead("log.example", "0" * 16, 1)]
+    assert int(numbers[0]) > 4
+    assert numbers[1] == "", "another has it"
+
+
+def test_a_tree_that_does_not_fit_the_mark_in_the_store_is_not_signed(server: Server) -> None:
+    """Also by who has no mark of its own."""
+    server.begin()
+    server.sequence()
+    start = start_of("log.example")
+    (server.settings.keys_folder / highwater.FILE).unlink()
+    server.servers.keeper.delete(start + "h:0")
+    server.servers.keeper.xadd(start + "h:0", {"h": b"x" * 32}, id="1-0")
+    assert sequencing.sequence(server.platform).stopped == highwater.FORKED
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.soak)])
