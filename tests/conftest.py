@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import redis
@@ -30,6 +30,9 @@ from games import GAMES
 from tests import forks
 from tests.tally import TALLY
 from tools import private
+
+if TYPE_CHECKING:
+    from tests.nodes import Nodes
 
 ALL_GAMES = {**GAMES, TALLY.id: TALLY}
 
@@ -205,30 +208,19 @@ def typed_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Three nodes of the embedded server, joined into a cluster."""
-    ports = [free_port() for _ in range(3)]
-    processes = []
-    for port in ports:
-        folder = tmp_path_factory.mktemp(f"node{port}")
-        command = [embedded.binary(), "--port", str(port), "--cluster-enabled", "yes", "--dir", str(folder), "--save", ""]
-        command += ["--cluster-port", str(free_port()), "--bind", "127.0.0.1", "--logfile", str(folder / "log")]
-        processes.append((subprocess.Popen(command), port))
-    try:
-        nodes = [redis.Redis(port=port) for port in ports]
-        within(60, lambda: all(_answers(node) for node in nodes))
-        share = 16384 // 3 + 1
-        for place, node in enumerate(nodes):
-            node.execute_command("CLUSTER", "ADDSLOTSRANGE", place * share, min((place + 1) * share, 16384) - 1)
-            info: Any = nodes[0].execute_command("CONFIG", "GET", "cluster-port")
-            bus = dict(info)[b"cluster-port"] if isinstance(info, dict) else info[1]
-            node.execute_command("CLUSTER", "MEET", "127.0.0.1", ports[0], int(bus))
-        within(60, lambda: all(_settled(node) for node in nodes))
-        yield f"redis://127.0.0.1:{ports[0]}"
-    finally:
-        for process, _ in processes:
-            process.kill()
-            process.wait()
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    """A cluster of three primaries with a replica each. Whoever breaks something mends it."""
+    from tests.nodes import Nodes
+
+    joined = Nodes(tmp_path_factory.mktemp("nodes"))
+    yield joined
+    joined.end()
+
+
+@pytest.fixture(scope="session")
+def cluster_url(nodes: Nodes) -> str:
+    """The URL of one node of the cluster."""
+    return nodes.nodes[0].url
 
 
 @pytest.fixture(params=["single", "cluster"])
@@ -270,21 +262,6 @@ def within(seconds: float, true: Callable[[], Any]) -> Any:
         assert time.monotonic() < deadline, f"not so within {seconds} seconds"
         time.sleep(0.01)
     return answer
-
-
-def _answers(node: redis.Redis) -> bool:
-    try:
-        return bool(node.ping())
-    except redis.ConnectionError:
-        return False
-
-
-def _settled(node: redis.Redis) -> bool:
-    info: Any = node.execute_command("CLUSTER", "INFO")
-    text = info.decode() if isinstance(info, bytes) else str(info)
-    ok = "cluster_state:ok" in text or ("'cluster_state': 'ok'" in text)
-    known = "cluster_known_nodes:3" in text or ("'cluster_known_nodes': '3'" in text)
-    return ok and known
 
 
 def free_port() -> int:
