@@ -19,6 +19,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.cluster import ClusterNode, RedisCluster
 from redis.driver_info import DriverInfo
 from redis.exceptions import (
+    AskError,
     ClusterDownError,
     MasterDownError,
     MovedError,
@@ -60,13 +61,55 @@ _DEMOTED = ("UNBLOCKED", "WAIT cannot be used with replica")  # the server becam
 
 
 class _Cluster(RedisCluster):
-    """A cluster that finds the node of a function by the first key, without asking a server for the positions of its keys."""
+    """A cluster that finds the node of a function by the first key, without asking a server for the positions of its keys.
+
+    It also holds what is read from it or written (holding.py): it sends all commands for a node on one connection.
+    """
 
     def determine_slot(self, *args: Any) -> Any:
         """Return the slot of a command."""
         if args[0] in ("FCALL", "FCALL_RO"):
             return self.keyslot(args[3])  # type: ignore[no-untyped-call]
         return super().determine_slot(*args)
+
+    def held(self, commands: Sequence[holding.Command], replicas: int) -> list[Any]:
+        """Send commands to the nodes of their keys, and return the answers when all are held.
+
+        After an error that a failover or a moved slot explains, the commands are sent again: once after each of the `_PAUSES`. Raises
+        StoreUnavailable, and the errors of redis-py.
+        """
+        answers: list[Any] = [None] * len(commands)
+        nodes: Any = self.nodes_manager
+        slots = [self.keyslot(holding.tag_of(command)) for command in commands]  # type: ignore[no-untyped-call]
+        left = list(range(len(commands)))
+        for pause in (*_PAUSES, None):
+            node = None
+            try:
+                while left:
+                    node = nodes.get_node_from_slot(slots[left[0]])
+                    here = [place for place in left if nodes.get_node_from_slot(slots[place]) == node]
+                    for place, answer in zip(here, self._held(node, [commands[place] for place in here], replicas), strict=True):
+                        answers[place] = answer
+                    left = [place for place in left if place not in here]
+                return answers
+            except (*_AWAY, Disconnected, TooLate, OSError) as reason:
+                if not isinstance(reason, TryAgainError):
+                    nodes.initialize(last_failed_node_name=node and node.name)
+                if pause is None or isinstance(reason, TooLate):  # who has waited for a frozen node does not wait again
+                    raise
+                time.sleep(0 if isinstance(reason, MovedError) else pause)
+        raise AssertionError("unreachable")
+
+    def _held(self, node: Any, commands: Sequence[holding.Command], replicas: int) -> list[Any]:
+        sent = holding.with_barrier(commands, replicas)
+        try:
+            return holding.checked(_together(self.get_redis_connection(node), sent), replicas)
+        except AskError as reason:
+            if isinstance(reason, MovedError):
+                raise
+            there = self.get_node(host=reason.host, port=reason.port)  # type: ignore[no-untyped-call]  # the slot is on its way there
+            asking = [each for command in sent for each in (("ASKING",), command)]
+            return holding.checked(_together(self.get_redis_connection(there), asking)[1::2], replicas)
 
 
 def _joined(url: str, **options: Any) -> _Cluster:
@@ -126,7 +169,7 @@ class RedisClient:
         if not self.clustered:
             return self._sent(lambda: self._by_wire(commands, held), again=True)
         if held and self.replicas:
-            return self._sent(lambda: self._spread(commands))
+            return self._sent(lambda: self._client.held(commands, self.replicas))
         return self._sent(lambda: [self._client.execute_command(*command) for command in commands])
 
     def _sent(self, send: Callable[[], list[Any]], again: bool = False) -> list[Any]:
@@ -151,10 +194,6 @@ class RedisClient:
         if not (held and self.replicas and commands):
             return self._wires.exchange(commands)
         return holding.checked(self._wires.exchange(holding.with_barrier(commands, self.replicas)), self.replicas)
-
-    def _spread(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
-        """Send commands to the nodes of a cluster, and return the answers when they are held. Raises StoreUnavailable, and as redis-py."""
-        return holding.Nodes(self._client, _together).exchange(commands, self.replicas, _PAUSES, time.sleep)
 
     def hold(self, tags: Sequence[str]) -> None:
         """Wait until replicas have all that was written in these partitions, for who was told of it in another way. Raises
@@ -188,7 +227,7 @@ class RedisClient:
         if not self.replicas:
             return self._sent(lambda: _together(self._client, commands))
         if self.clustered:
-            return self._sent(lambda: self._spread(commands))
+            return self._sent(lambda: self._client.held(commands, self.replicas))
         sent = holding.with_barrier(commands, self.replicas)
         return self._sent(lambda: holding.checked(_together(self._client, sent), self.replicas))
 

@@ -248,7 +248,7 @@ class RedisLog:
     def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
         """Return the news after `version`, and the result of the request with the name `claim`."""
         keys = self._keys.of(match)
-        asked = [keys.stream, keys.requests], [version, claim, PAGE, digest]
+        asked: tuple[list[str], list[str | bytes | int]] = [keys.stream, keys.requests], [version, claim, PAGE, digest]
         head, tail, answer, entries = self._client.run(_SINCE, *asked, held=False)  # what the caller knows at `version` is held
         if self._client.replicas and (head != version or answer):
             head, tail, answer, entries = self._client.run(_SINCE, *asked)

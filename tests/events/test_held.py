@@ -217,6 +217,24 @@ def test_a_cluster_holds_what_is_read_from_all_its_nodes(cluster_url: str, nodes
     client.close()
 
 
+def test_a_slot_that_moves_is_followed(cluster_url: str, nodes: Nodes) -> None:
+    client = RedisClient(cluster_url, cluster=True, replicas=1)
+    asked = [("EXISTS", f"{{p{number}}}:x:m") for number in range(16)]
+    source = nodes.leader_of("{p3}")
+    target = next(node for node in nodes.nodes if node.leads and node is not source)
+    slot, ids = source.client.cluster("KEYSLOT", "{p3}"), {}
+    for node in (source, target):
+        ids[node] = node.client.execute_command("CLUSTER", "MYID")
+    target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[source])
+    source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[target])
+    assert client.ask_all(asked) == [0] * 16, "the source says that it is on its way"
+    for node in (target, source):
+        node.client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", ids[target])
+    assert client.ask_all(asked) == [0] * 16, "the source says that it has moved"
+    assert nodes.leader_of("{p3}") is target
+    client.close()
+
+
 def fail_over(nodes: Nodes, servers: Servers, folder: Path, replicas: int, failures: list[str], seed: int = 1) -> World:
     """Play while servers fail, one failure after the other. Return what came of it."""
     world = World(nodes, servers.queue_url, folder, replicas)
