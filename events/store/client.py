@@ -54,7 +54,13 @@ _NO_FUNCTION = "Function not found"
 _DRIVER = DriverInfo()  # the name and version of redis-py; without it, each connection searches the installed packages for them
 
 _UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
-_AWAY = (ReadOnlyError, ClusterDownError, MasterDownError, MovedError, TryAgainError)  # another server must answer, or this one later
+_AWAY = (
+    ReadOnlyError,
+    ClusterDownError,
+    MasterDownError,
+    AskError,
+    TryAgainError,
+)  # also MovedError, an AskError: another server must answer, or this one later
 _BUSY = "BUSY "  # a script runs that does not end
 _FULL_DISK = ("MISCONF", "NOREPLICAS")  # the keeper of the embedded store lets it refuse writes by NOREPLICAS
 _DEMOTED = ("UNBLOCKED", "WAIT cannot be used with replica")  # the server became a replica after it was asked to wait for its own
@@ -88,7 +94,9 @@ class _Cluster(RedisCluster):
                 while left:
                     node = nodes.get_node_from_slot(slots[left[0]])
                     here = [place for place in left if nodes.get_node_from_slot(slots[place]) == node]
-                    for place, answer in zip(here, self._held(node, [commands[place] for place in here], replicas), strict=True):
+                    sent = holding.with_barrier([commands[place] for place in here], replicas)
+                    found = holding.checked(_together(self.get_redis_connection(node), sent), replicas)
+                    for place, answer in zip(here, found, strict=True):
                         answers[place] = answer
                     left = [place for place in left if place not in here]
                 return answers
@@ -99,17 +107,6 @@ class _Cluster(RedisCluster):
                     raise
                 time.sleep(0 if isinstance(reason, MovedError) else pause)
         raise AssertionError("unreachable")
-
-    def _held(self, node: Any, commands: Sequence[holding.Command], replicas: int) -> list[Any]:
-        sent = holding.with_barrier(commands, replicas)
-        try:
-            return holding.checked(_together(self.get_redis_connection(node), sent), replicas)
-        except AskError as reason:
-            if isinstance(reason, MovedError):
-                raise
-            there = self.get_node(host=reason.host, port=reason.port)  # type: ignore[no-untyped-call]  # the slot is on its way there
-            asking = [each for command in sent for each in (("ASKING",), command)]
-            return holding.checked(_together(self.get_redis_connection(there), asking)[1::2], replicas)
 
 
 def _joined(url: str, **options: Any) -> _Cluster:
