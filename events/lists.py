@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import string
 import threading
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -19,7 +20,8 @@ from cachetools import LRUCache
 from events.errors import BadCursor
 from events.platform import Platform
 from events.standings import DEADLINE, DESK, OF_STATUS, OWN, Standing
-from events.store.lists import Filters, Place
+from events.store.filed import Filed
+from events.store.lists import Filters, Place, Row
 from record.entries import Unreadable, parse
 
 LONGEST_PAGE = 200
@@ -59,7 +61,7 @@ class Page(NamedTuple):
 class _Row(NamedTuple):
     """A stored standing for those who may follow the match, with its version and the time of its last change if the log can be read.
 
-    `public`: the one for all others, if the match is hidden from them. `mark`: a digest of both and the last entry.
+    `public`: the one for all others, if the match is hidden from them. `mark`: a digest of both and of what the last entry says.
     """
 
     standing: Standing
@@ -68,7 +70,7 @@ class _Row(NamedTuple):
 
 
 # The rows of matches that are listed again and again. Reading one takes ten times as long as finding it.
-_rows: LRUCache[tuple[bytes, bytes], _Row] = LRUCache(_KEPT)
+_rows: LRUCache[Row, _Row] = LRUCache(_KEPT)
 _lock = threading.Lock()
 
 
@@ -112,6 +114,17 @@ def matches(
     passing = [one for one in found if _passes(one[0], filters)]
     following = None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}"
     return Page([standing for standing, _ in passing], [mark for _, mark in passing], following)
+
+
+def first_since(platform: Platform, matches: Sequence[str], moment: int) -> list[int]:
+    """Return the first version of each match since a moment (ms since 1970), or one more than its head. Raises StoreUnavailable."""
+    found = platform.store.lists.first_since(matches, moment)
+    return [version or _first_since(platform, match, moment) for version, match in zip(found, matches, strict=True)]
+
+
+def _first_since(platform: Platform, match: str, moment: int) -> int:
+    """Return the first version since a moment of a match that is filed away."""
+    return bisect_left([parse(raw).at for raw in platform.store.log.read_all(match)], moment) + 1
 
 
 class Updates(NamedTuple):
@@ -163,34 +176,37 @@ def _places_of(since: str, partitions: int) -> list[int]:
     return [int(least) + int(one or "0", _BASE) for one in later] or [int(least) - 1] * partitions
 
 
-def _with_news(found: Iterable[tuple[bytes, bytes]], asker: Asker | None) -> Iterator[tuple[Standing, str]]:
+def _with_news(found: Iterable[Row], asker: Asker | None) -> Iterator[tuple[Standing, str]]:
     """Yield stored standings as the asker may see them, with their marks. `asker`: None to get all of them whole.
 
     Version and time come from the last entry of a match, so a standing need not be stored again at each version. A match without a readable
     last entry is left out: a damaged log must not break the list. A standing for spectators who may not follow the match already has both.
     """
-    for stored, raw in found:
-        if not stored:
+    for one in found:
+        if not one.standing:
             continue
-        row = _row(stored, raw)
+        row = _row(one)
         if row.public is not None and asker is not None and not asker.follows(row.standing):
             yield _offered(row.standing, row.public, asker), ""
         elif "version" in row.standing:
             yield row.standing, row.mark
 
 
-def _row(stored: bytes, raw: bytes) -> _Row:
+def _row(stored: Row) -> _Row:
     with _lock:
-        row = _rows.get((stored, raw))
+        row = _rows.get(stored)
     if row is None:
-        standing: Standing = orjson.loads(stored)
+        standing: Standing = orjson.loads(stored.standing)
         public = standing.pop("public", None)
+        news = ""
         with suppress(Unreadable):
-            entry = parse(raw)
-            standing |= {"version": entry.version, "updated": entry.at}
-        row = _Row(standing, public, sha256(b"%d %b%b" % (len(stored), stored, raw)).hexdigest())
+            last = stored.filed or parse(stored.entry)
+            version, digest = (last.head, last.digest) if isinstance(last, Filed) else (last.version, last.digest)
+            standing |= {"version": version, "updated": last.at}
+            news = f"{version} {last.at} {digest}"
+        row = _Row(standing, public, sha256(b"%d %b%b" % (len(stored.standing), stored.standing, news.encode())).hexdigest())
         with _lock:
-            _rows[stored, raw] = row
+            _rows[stored] = row
     return row
 
 

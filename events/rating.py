@@ -106,7 +106,7 @@ def _results(platform: Platform, places: list[Place]) -> Iterator[Result]:
 
 def _is_true(platform: Platform, game: str, mark: Mark, until: int) -> bool:
     """Return False if the ratings must be counted anew: a match has turned up late, or a ruling has changed a result."""
-    number = platform.store.lists.number(f"{RATED}:{game}", until)
+    (number,) = platform.store.lists.sizes([f"{RATED}:{game}"], until)
     return number == mark.matches and _amended(platform, game) == mark.amended
 
 

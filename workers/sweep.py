@@ -101,7 +101,7 @@ def _lost(platform: Platform, moments: Mapping[str, int], now: int) -> list[Owed
 def _deadlines(platform: Platform, moments: Mapping[str, int]) -> list[Owed]:
     """Return the work of the deadlines of matches, from what lists say of them. A worker checks it. It is one round trip for all."""
     found: list[Owed] = []
-    for match, (standing, entry) in zip(moments, platform.store.lists.with_entries(list(moments)), strict=True):
+    for match, (standing, entry, _) in zip(moments, platform.store.lists.with_entries(list(moments)), strict=True):
         with suppress(ValueError, LookupError, TypeError):  # what cannot be read is looked at as a whole
             version, creator = orjson.loads(entry)["version"], orjson.loads(standing)["creator"]
             found.append(Owed(DEADLINE, match, int(version), "", moments[match], str(creator)))

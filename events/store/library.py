@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 FORMAT = 1  # of everything in the store; data of another format is refused
 FAMILY = "warledger_"
-SHARED = "shared"  # not a function, but the code that the functions share
+SHARED = ("shared", "filing")  # not functions, but the code that the functions share, in this order
 
 _PLAYER, _DELIVERIES, _UNTOLD, _BEGUN = "~{players}:p:*", "~{players}:l:*", "~{players}:untold", "~{store}:begun"
 _SIGNING_KEYS, _UNLOGGED = "~{players}:s:*", "~{players}:unlogged"
@@ -37,16 +38,17 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 # must write each command to its append-only file under the name that was called. For keys that expire, the server writes DEL and PEXPIREAT
 # under those names. So functions call UNLINK and PEXPIRE instead, and SET without an expiry.
 WRITES: Mapping[str, str] = {
-    "XADD": f"{_of_matches('s:*')} {_SERVER_LOG}",
-    "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN} {_BARRIERS}",
+    "XADD": f"{_of_matches('s:*', 'filed')} {_SERVER_LOG}",
+    "XDEL": _of_matches("filed"),
+    "SET": f"{_of_matches('x:*', 'm:*', 'g:*')} {_BEGUN} {_BARRIERS}",
     "HSET": (
-        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} {_PROCESSES} "
+        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} {_PROCESSES} "
         f"{_SERVER_LOG} {_RATINGS}"
     ),
     "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_SIGNING_KEYS} {_PROCESSES} {_RATINGS}",
-    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS}",
-    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks')} {_UNTOLD} {_UNLOGGED} {_OUTAGES}",
-    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER} {_DELIVERIES} {_RATINGS}",
+    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS}",
+    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES}",
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*', 'g:*')} {_PLAYER} {_DELIVERIES} {_RATINGS}",
     "PUBLISH": f"{_of_matches('heads', 'hooks', sign='&')} &{{players}}:changed",
 }
 
@@ -64,6 +66,7 @@ RESERVE = "append"
 
 _MARK = f"# Warledger, data of format {FORMAT}"
 _CALL = re.compile(r"redis\.p?call\('([A-Z]+)'")
+_WORD = re.compile(r"\w+")
 _ANY_CALL = re.compile(r"\bp?call\b")
 
 
@@ -83,12 +86,12 @@ def _source(name: str) -> str:
 
 
 def _names() -> list[str]:
-    return sorted(file.stem for file in Path(__file__).parent.glob("*.lua") if file.stem != SHARED)
+    return sorted(file.stem for file in Path(__file__).parent.glob("*.lua") if file.stem not in SHARED)
 
 
 def _version() -> str:
     """Return a hash of all scripts."""
-    return sha256("\0".join(f"{name}\0{_source(name)}" for name in [SHARED, *_names()]).encode()).hexdigest()[:16]
+    return sha256("\0".join(f"{name}\0{_source(name)}" for name in [*SHARED, *_names()]).encode()).hexdigest()[:16]
 
 
 VERSION = _version()
@@ -108,7 +111,8 @@ def with_reserve(script: Script) -> Script:
 def code(renamed: Mapping[str, str]) -> str:
     """Return the source of the library for a server with renamed commands."""
     functions = [_function(name, _source(name), renamed) for name in _names()]
-    return "\n".join([f"#!lua name={NAME}", _with_names(SHARED, _source(SHARED), renamed), *functions])
+    shared = [_with_names(name, _source(name), renamed) for name in SHARED]
+    return "\n".join([f"#!lua name={NAME}", *shared, *functions])
 
 
 def configuration(token: str) -> str:
@@ -161,5 +165,26 @@ def _called(source: str) -> Iterator[str]:
 
 
 def _writes(source: str) -> bool:
-    """Return True if a script calls a command that writes."""
-    return any(command in WRITES for command in _called(source))
+    """Return True if a script calls a command that writes, or a shared function that does so."""
+    return any(command in WRITES for command in _called(source)) or not _writing().isdisjoint(_words(source))
+
+
+def _words(source: str) -> list[str]:
+    return _WORD.findall("\n".join(line.partition("--")[0] for line in source.splitlines()))
+
+
+@cache
+def _writing() -> frozenset[str]:
+    """Return the names of the shared functions that write."""
+    bodies: dict[str, str] = {}
+    for name in SHARED:
+        for body in _source(name).split("\nlocal function ")[1:]:
+            bodies[_words(body)[0]] = body
+    found: set[str] = set()
+    while more := {
+        name
+        for name, body in bodies.items()
+        if name not in found and (any(command in WRITES for command in _called(body)) or not found.isdisjoint(_words(body)))
+    }:
+        found |= more
+    return frozenset(found)

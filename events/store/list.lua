@@ -6,10 +6,12 @@
 -- returns {matches with their moments, and the place of the last one that was examined if there may be more, else "" and ""}
 if #ARGV ~= 5 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 local newest, moment, after, most, bound = ARGV[1] == 'newest', ARGV[2], ARGV[3], whole(ARGV[4], 1), whole(ARGV[5], 1)
-local numbers, partitions = {}, {}
+local numbers, partitions, names = {}, {}, {}  -- `names`: of the indexes by their keys
 for place, key in ipairs(KEYS) do
-  local tag, number = string.match(key, '^({p%d+}):i:'), ARGV[5 + place]
+  local tag, name = string.match(key, '^({p%d+}):i:(.*)$')
+  local number = ARGV[5 + place]
   if not tag then error({err = 'ERR not an index'}) end
+  names[key] = name
   numbers[number] = numbers[number] or whole(number, 0)
   number = numbers[number]
   local filters = partitions[tag] or {}
@@ -18,11 +20,17 @@ for place, key in ipairs(KEYS) do
   table.insert(filters[number], key)
 end
 
-local function passes(match, filters)
-  for number, indexes in pairs(filters) do
+local files = {}  -- by hash tag, the matches that are filed away
+for tag in pairs(partitions) do files[tag] = files_of(tag .. ':') end
+
+-- Return true if a match passes all filters but the first. `row`: of a match that is filed away, else nil.
+local function passes(match, source, row)
+  for number, indexes in pairs(source.filters) do
     if number ~= 1 then
       local inside = false
-      for _, index in ipairs(indexes) do inside = inside or redis.call('ZSCORE', index, match) ~= false end
+      for _, index in ipairs(indexes) do
+        inside = inside or (row and is_in(source.files, row, names[index])) or redis.call('ZSCORE', index, match) ~= false
+      end
       if inside ~= (number > 0) then return false end
     end
   end
@@ -53,20 +61,33 @@ local sources, heads, ids, sign = {}, {}, {}, newest and 1 or -1
 
 local function advance(number)
   local source = sources[number]
+  if source.reader then
+    local row, at = next_row(source.reader)
+    source.row, source.at = row, at
+    ids[number] = row and id_of('m', row.id)
+    heads[number] = row and sign * at or false
+    return
+  end
   source.place = source.place + 2
   if source.place > #source.page then
     source.rank = source.rank + #source.page / 2
     source.page, source.place = some(source.index, source.rank, source.rank + source.size - 1), 1
     source.size = 32
   end
-  ids[number] = source.page[source.place]
-  heads[number] = ids[number] and sign * source.page[source.place + 1] or false
+  ids[number], source.at = source.page[source.place], source.page[source.place + 1]
+  heads[number] = ids[number] and sign * source.at or false
 end
 
-for _, filters in pairs(partitions) do
+local key = ''
+if moment ~= '' then key = struct.pack('>I6', math.min(whole(moment, 0), 281474976710655)) .. (packed_id(after) or after) end
+for tag, filters in pairs(partitions) do
   for _, index in ipairs(filters[1] or {}) do
-    table.insert(sources, {index = index, filters = filters, rank = passed(index), page = {}, place = 0, size = 4})
+    table.insert(sources, {index = index, filters = filters, files = files[tag], rank = passed(index), page = {}, place = 0, size = 4})
     advance(#sources)
+    for _, group in ipairs((parts_of(files[tag], names[index]))) do
+      table.insert(sources, {filters = filters, files = files[tag], reader = reader_of(files[tag], group, newest, key)})
+      advance(#sources)
+    end
   end
 end
 local found, examined, last, at = {}, 0, '', ''
@@ -80,8 +101,8 @@ while true do
   if not first then return {found, '', ''} end
   if #found == 2 * most or examined == bound then return {found, at, last} end
   local source = sources[first]
-  last, at, examined = ids[first], source.page[source.place + 1], examined + 1
-  if passes(last, source.filters) then
+  last, at, examined = ids[first], source.reader and string.format('%d', source.at) or source.at, examined + 1
+  if passes(last, source, source.row) then
     table.insert(found, last)
     table.insert(found, at)
   end

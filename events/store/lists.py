@@ -1,4 +1,8 @@
-"""Read the standings of matches, and the indexes behind the lists. The append script keeps both."""
+"""Read the standings of matches, and the indexes behind the lists. The append script keeps both.
+
+Matches that are filed away are in the same lists, at the same places: the functions read the ordinary indexes and the packed ones together
+(filing.lua). So nobody outside this package sees which are which.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,21 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
+from events.store import filed
+from events.store.filed import Filed, Packed
 from events.store.keys import OfMatches
 from events.store.library import script
 from events.store.projections import UPDATED
 
 EXAMINED = 1000  # matches that one request examines
+_FILE_AWAY = script("file_away")
 _FIRST_SINCE = script("first_since")
 _LIST = script("list")
 _PAGE = 1000
+_SIZES = script("sizes")
 _STANDINGS = script("standings")
+_UPDATES = script("updates")
+_FILED = b"filed"
 
 Place = tuple[int, str]  # the moment that orders a match in a list (ms since 1970), and the id of the match
 # Indexes by the number of their filter: a match must be in one of the indexes of each filter from 1 on, and in none of those of filter 0.
@@ -30,25 +40,39 @@ class Stretch(NamedTuple):
     more: Place | None
 
 
+class Row(NamedTuple):
+    """What lists show of a match. `standing`: in stored form, b"" if there is none. `entry`: the newest entry, b"" if it cannot be read.
+
+    `filed`: what the store has of a match that is filed away, which has no entry here.
+    """
+
+    standing: bytes
+    entry: bytes
+    filed: Filed | None = None
+
+
 class Lists(OfMatches):
     """Standings and indexes over all partitions. Every method raises StoreUnavailable."""
 
-    def standing_bytes(self, match: str) -> bytes | None:
-        """Return the stored standing of a match, or None."""
-        found: bytes | None = self._client.ask("GET", self._keys.of(match).standing)
-        return found
-
     def standings(self, matches: Sequence[str]) -> list[dict[str, Any] | None]:
         """Return the standing of each match, or None."""
-        return [orjson.loads(standing) if standing else None for standing, _ in self.with_entries(matches)]
+        return [orjson.loads(row.standing) if row.standing else None for row in self.with_entries(matches)]
 
-    def with_entries(self, matches: Sequence[str]) -> list[tuple[bytes, bytes]]:
-        """Return the stored standing of each match and its newest entry, each b"" if there is none."""
+    def file_away(self, match: str, packed: Packed) -> bool:
+        """File away a match that the archive has. Return False if its entries are in the store, or it is filed away at a later version."""
+        return bool(self._client.run(_FILE_AWAY, [self._keys.stream(match)], [packed.game, packed.row, *packed.news]))
+
+    def filed(self, matches: Sequence[str]) -> list[Filed | None]:
+        """Return what the store has of each match that is filed away; None for all others."""
+        return [row.filed for row in self.with_entries(matches)]
+
+    def with_entries(self, matches: Sequence[str]) -> list[Row]:
+        """Return what lists show of each match, in one round trip."""
         parts = self._parts(matches)
         calls = [(list(map(self._keys.stream, part)), ()) for part in parts]
-        found: dict[str, tuple[bytes, bytes]] = {}
+        found: dict[str, Row] = {}
         for part, answer in zip(parts, self._client.run_all(_STANDINGS, calls), strict=True):
-            found.update(zip(part, zip(answer[::2], answer[1::2], strict=True), strict=True))
+            found.update(zip(part, map(_row, answer), strict=True))
         return [found[match] for match in matches]
 
     def _parts(self, matches: Sequence[str]) -> list[Sequence[str]]:
@@ -60,15 +84,14 @@ class Lists(OfMatches):
             parts.setdefault(self._keys.tag(match), []).append(match)
         return list(parts.values())
 
-    def sizes(self, indexes: Sequence[str]) -> list[int]:
-        """Return the number of matches in each index, over all partitions."""
+    def sizes(self, indexes: Sequence[str], until: int | None = None) -> list[int]:
+        """Return the number of matches in each index, over all partitions. `until`: count only those up to a moment."""
         tags = self._keys.tags()
-        sizes = self._client.ask_all([("ZCARD", f"{tag}:i:{index}") for index in indexes for tag in tags])
-        return [sum(sizes[start : start + len(tags)]) for start in range(0, len(sizes), len(tags))]
-
-    def number(self, index: str, until: int) -> int:
-        """Return the number of matches of an index up to a moment, over all partitions."""
-        return sum(self._client.ask_all([("ZCOUNT", f"{tag}:i:{index}", "-inf", until) for tag in self._keys.tags()]))
+        parts = [[tag] for tag in tags] if self._client.clustered else [tags]
+        words = ["" if until is None else until]
+        calls = [([f"{tag}:i:{index}" for tag in part for index in indexes], words) for part in parts if indexes]
+        sizes = [size for answer in self._client.run_all(_SIZES, calls) for size in answer]
+        return [sum(sizes[place :: len(indexes)]) for place in range(len(indexes))]
 
     def newest(self, indexes: Sequence[str], after: Place | None, limit: int) -> list[Place]:
         """Return at most `limit` matches of several indexes after a place, newest first. No match may be in two of the indexes."""
@@ -100,7 +123,10 @@ class Lists(OfMatches):
         return Stretch(places[:limit], places[limit - 1] if len(places) > limit else stop)
 
     def first_since(self, matches: Sequence[str], moment: int) -> list[int]:
-        """Return the first version of each match since a moment (ms since 1970), or one more than its head."""
+        """Return the first version of each match since a moment (ms since 1970), or one more than its head.
+
+        It is 0 for a match that is filed away if an entry has come since: the log has its entries.
+        """
         parts = self._parts(matches)
         calls = [(list(map(self._keys.stream, part)), (moment,)) for part in parts]
         found: dict[str, int] = {}
@@ -110,9 +136,9 @@ class Lists(OfMatches):
 
     def updates(self, player: str, after: Sequence[int], limit: int) -> list[list[tuple[str, int]]]:
         """Return the matches in the list of updates of a player, in each partition at most `limit` after a moment, with their moments."""
-        keys = [f"{tag}:i:{UPDATED}:{player}" for tag in self._keys.tags()]
-        asked = [("ZRANGE", key, f"({at}", "+inf", "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key, at in zip(keys, after, strict=True)]
-        return [[(match.decode(), int(moment)) for match, moment in answer] for answer in self._client.ask_all(asked)]
+        calls = [([f"{tag}:i:{UPDATED}:{player}"], (at, limit)) for tag, at in zip(self._keys.tags(), after, strict=True)]
+        found = self._client.run_all(_UPDATES, calls)
+        return [[(id.decode(), int(at)) for id, at in zip(answer[::2], answer[1::2], strict=True)] for answer in found]
 
     def since(self, indexes: Sequence[str], moment: int) -> list[str]:
         """Return every match of several indexes from a moment on, in any order."""
@@ -124,3 +150,11 @@ class Lists(OfMatches):
             keys = [key for key, page in zip(keys, pages, strict=True) if len(page) == _PAGE]
             place += _PAGE
         return found
+
+
+def _row(answer: Sequence[bytes]) -> Row:
+    standing, entry, kind = answer
+    if kind != _FILED:
+        return Row(standing, entry)
+    found = filed.unpack(entry)
+    return Row(found.standing, b"", found)

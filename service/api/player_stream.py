@@ -150,7 +150,7 @@ class _Feed:
         matches, found = round.look(partial(self._with_news, since)), {}
         for start in range(0, len(matches), PAGE):
             page = matches[start : start + PAGE]
-            firsts = round.look(partial(self._platform.store.lists.first_since, page, moment))
+            firsts = round.look(partial(lists.first_since, self._platform, page, moment))
             found.update({match: version - 1 for match, version in zip(page, firsts, strict=True)})
         return found
 

@@ -242,5 +242,5 @@ def test_a_cluster_removes_a_match_too(cluster_url: str) -> None:
     changed = Changes(standing=b"s", indexes={"all": 1}, secret="00" * 32, due={f"expire|{match}|": 2})
     store.log.append(match, 0, [entry], changed)
     assert store.removal.remove(match, 1, ["all"], [f"expire|{match}|"], 0, 0)
-    assert (store.log.head(match), store.lists.standing_bytes(match), match in store.log.secrets()) == (0, None, False)
+    assert (store.log.head(match), store.lists.standings([match]), match in store.log.secrets()) == (0, [None], False)
     store.close()

@@ -18,14 +18,14 @@ from events import play
 from events.errors import StoreRefused
 from events.keeping import embedded
 from events.platform import Platform
-from events.store import library
+from events.store import filed, library
 from events.store.accounts import ADMIN
 from events.store.heads import MISSED
 from events.store.log import Changes
 from tests.conftest import Keeper, Servers, take_seat
 
 STORE = Path(library.__file__).parent
-SCRIPTS = sorted(file.stem for file in STORE.glob("*.lua") if file.stem != library.SHARED)
+SCRIPTS = sorted(file.stem for file in STORE.glob("*.lua") if file.stem not in library.SHARED)
 SOURCE = ("{p*}:s:*", "{p*}:x:*", "{p*}:f:*", "{p*}:w:*", "{p*}:cursors", "{players}:*", "{store}:*", "{log}:*")
 
 # S a stream, X a secret, P a player, N the number of partitions, M a standing, D what is due, Q a key that is free
@@ -226,6 +226,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "remove_unstarted": ([keys.stream], [2, 0, 0, '["all"]', f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
         "barrier": (["{store}:barrier"], []),
+        "file_away": ([keys.stream], packed(world.match, world.letters["P"][-17:])),
         "begin": (["{store}:begun"], [1, 16, "ab" * 32]),
         "sequence": (
             [f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"],
@@ -242,6 +243,13 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         **calls_for_players(world),
         **calls_for_hooks(world),
     }
+
+
+def packed(match: str, player: str) -> list[Any]:
+    """Return the arguments with which a match that is over is filed away."""
+    indexes = dict.fromkeys(("all", "status:over", "game:tally", "game:tally:over", f"creator:{player}", f"player:{player}"), 9)
+    found = filed.pack(match, "tally", 3, "ab" * 32, 10, b'{"secret":null}', {**indexes, f"news:{player}": 10})
+    return [found.game, found.row, *found.news]
 
 
 def calls_for_players(world: World) -> dict[str, tuple[list[str], list[Any]]]:

@@ -1,0 +1,197 @@
+"""Matches that are filed away: lists, sizes and standings are as before, and what stays in the store is small and follows from entries."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+from events import lists
+from events.lists import Asker
+from events.store import lists as stored
+from events.store.client import RedisClient
+from events.store.filed import NotFit, id_of, pack, packed_id, unpack
+from events.store.keys import Keys
+from events.store.lists import Lists
+from record.entries import FORMAT, canonical
+from table.results import RESULTS
+from tests.conftest import Servers
+
+START = 1_780_000_000_000
+GAMES = ("civilizations", "tally", "war")
+
+
+class Made(NamedTuple):
+    """A match as the store has it while it is in use. `over`: it can be filed away."""
+
+    match: str
+    game: str
+    head: int
+    at: int
+    digest: str
+    entry: bytes
+    standing: bytes
+    indexes: dict[str, int]
+    over: bool
+
+
+def new_id(dice: random.Random, kind: str) -> str:
+    return id_of(kind, dice.randbytes(10))
+
+
+def made(dice: random.Random, players: list[str], moments: int) -> Made:
+    """Make up a match of some players. `moments`: among how many moments those of its creation are."""
+    match, game, digest, secret = new_id(dice, "m"), dice.choice(GAMES), dice.randbytes(32).hex(), dice.randbytes(32)
+    created, over = START + dice.randrange(moments), dice.random() < 0.8
+    head, at, creator = dice.randrange(1, 900), created + dice.randrange(10**9), dice.choice(players)
+    seated = dice.sample(players, dice.randrange(1, 5))
+    tags = dice.sample(["friday", "cup", "cup-2", "t" * 40], dice.randrange(3))
+    practice, rated = dice.random() < 0.2, dice.random() < 0.5
+    status = "over" if over else dice.choice(["open", "playing"])
+    standing: dict[str, Any] = {
+        "id": match,
+        "game": game,
+        "status": status,
+        "created": created,
+        "creator": creator,
+        "practice": practice,
+        "rated": rated,
+        "name": dice.choice([None, "A \u00e9vening", "~0", '"~s"']),
+        "tags": tags,
+        "seats": {f"s{number}": {"player": player} for number, player in enumerate(seated)},
+        "invited": {},
+        "substitutes": {},
+        "handovers": {},
+        "offers_made": {},
+        "to_act": [] if over else ["s0"],
+        "secret": secret.hex() if over else None,
+        "commitment": sha256(secret).hexdigest(),
+    }
+    names = ["all", f"status:{status}", f"game:{game}", f"game:{game}:{status}", f"creator:{creator}", *(f"tag:{tag}" for tag in tags)]
+    names += [f"player:{player}" for player in seated] + ["practice:true"] * practice
+    if over and not practice:
+        names += [
+            f"{what}:{player}:{game}" for player in seated for what in dice.choice([("over", "won"), ("over",), ("drawn",), ("void",)])
+        ]
+    indexes = dict.fromkeys(names, created)
+    if over and rated:
+        indexes[f"rated:{game}"] = created + dice.randrange(1000)
+        if dice.random() < 0.2:
+            indexes |= {f"amended:{game}": at, "desk:all": created}
+    if not over:
+        hidden = dice.random() < 0.3
+        indexes |= {(f"own:acts:{seated[0]}" if hidden else f"acts:{seated[0]}"): created, f"deadline:{seated[0]}": at}
+        if hidden:
+            public = {**standing, "to_act": [], "version": 1, "updated": created}
+            standing["public"] = public
+            del indexes[f"player:{seated[0]}"]
+            indexes[f"own:player:{seated[0]}"] = created
+    indexes |= {f"news:{seated[0]}": at, f"made:{creator}": at}
+    entry = {"format": FORMAT, "match": match, "version": head, "actor": "system", "action": {}, "events": [], "revision": 1}
+    entry |= {"rules": "", "at": at, "digest": digest}
+    return Made(match, game, head, at, digest, canonical(entry), canonical(standing), indexes, over)
+
+
+class Crowd:
+    """Made up matches in the partitions of a store, and answers about them."""
+
+    def __init__(self, servers: Servers, client: RedisClient, seed: int, number: int, partitions: int = 2) -> None:
+        servers.empty()
+        dice = random.Random(seed)
+        self.keeper, self.keys = servers.keeper, Keys(partitions)
+        self.players = [new_id(dice, "p") for _ in range(12)]
+        self.lists = Lists(client, self.keys)
+        self.matches = [made(dice, self.players, number // 3) for _ in range(number)]
+        self.platform: Any = SimpleNamespace(
+            store=SimpleNamespace(lists=self.lists), settings=SimpleNamespace(partitions=partitions), games=GAMES
+        )
+        for updated, one in enumerate(self.matches):
+            keys = self.keys.of(one.match)
+            self.keeper.set(keys.standing, one.standing)
+            self.keeper.xadd(keys.stream, {"e": one.entry, "m": "x"}, id=f"{one.head}-0")
+            for name, moment in one.indexes.items():
+                self.keeper.zadd(keys.indexes + name, {one.match: moment})
+            creator = next(name for name in one.indexes if name.startswith("creator:")).partition(":")[2]
+            self.keeper.zadd(f"{keys.indexes}updated:{creator}", {one.match: START + 7 * updated + dice.randrange(7)})
+
+    def file_away(self, one: Made) -> None:
+        """Let a match be filed away, as when the archive has it."""
+        self.keeper.unlink(self.keys.stream(one.match))
+        packed = pack(one.match, one.game, one.head, one.digest, one.at, one.standing, one.indexes)
+        assert self.lists.file_away(one.match, packed)
+
+    def answers(self) -> Iterator[Any]:
+        """Yield what lists, sizes and standings say."""
+        filters: list[dict[str, str]] = [{}, {"status": "over"}, {"status": "over", "practice": "false"}, {"tag": "cup"}, {"tag": "t" * 40}]
+        filters += [{"game": game} | more for game in (*GAMES, "chess") for more in ({}, {"status": "over"}, {"practice": "true"})]
+        for player in self.players[:3]:
+            for more in ({}, {"game": "war"}, {"status": "over"}, {"creator": self.players[0]}, {"tag": "cup", "practice": "false"}):
+                filters += [{"player": player} | more]
+            filters += [{"creator": player}, {"to_act": player}]
+        for asker in (Asker(), Asker(self.players[0])):
+            for given in filters:
+                for limit in (7, 50):
+                    yield from self.pages(given, limit, asker)
+        for desk in (None, "all"):
+            yield from self.pages({}, 50, Asker(self.players[0]), desk=desk, by_deadline=desk is None)
+        for game in GAMES:
+            yield self.lists.stretch("earliest", {1: [f"rated:{game}"]}, None, 500)
+            yield self.lists.newest([f"amended:{game}"], None, 3)
+        moment = START + 400
+        for player in self.players:
+            yield self.lists.sizes([f"{what}:{player}:{game}" for what in RESULTS for game in GAMES])
+            since = "0"
+            while True:
+                found = lists.updates(self.platform, player, since, {}, 20, Asker())
+                yield found
+                since = found.mark
+                if not found.more:
+                    break
+        yield self.lists.sizes(["all", "status:over", *(f"rated:{game}" for game in GAMES), "tag:cup"], moment)
+
+    def pages(self, given: dict[str, str], limit: int, asker: Asker, **more: Any) -> Iterator[Any]:
+        cursor: str | None = None
+        for _ in range(12):
+            page = lists.matches(self.platform, given, limit, cursor, asker=asker, **more)
+            yield page
+            cursor = page.cursor
+            if cursor is None:
+                break
+
+
+def test_ids_are_packed_in_their_order() -> None:
+    dice = random.Random(1)
+    ids = [new_id(dice, "m") for _ in range(100)]
+    assert [id_of("m", packed_id(id)) for id in ids] == ids
+    assert sorted(ids) == sorted(ids, key=packed_id)
+
+
+def test_rows_have_what_was_packed() -> None:
+    dice = random.Random(2)
+    players = [new_id(dice, "p") for _ in range(6)]
+    for one in filter(lambda one: one.over, [made(dice, players, 100) for _ in range(100)]):
+        packed = pack(one.match, one.game, one.head, one.digest, one.at, one.standing, one.indexes)
+        assert unpack(packed.row) == (one.head, one.digest, one.at, one.standing)
+        with pytest.raises(NotFit):
+            pack(one.match, one.game, one.head, one.digest, one.at, one.standing, {**one.indexes, f"disputing:{players[0]}": one.at})
+
+
+@pytest.mark.parametrize("examined", [1000, 40])
+def test_lists_are_the_same_whichever_matches_are_filed_away(
+    servers: Servers, platform: Any, monkeypatch: pytest.MonkeyPatch, examined: int
+) -> None:
+    monkeypatch.setattr(stored, "EXAMINED", examined)
+    crowd = Crowd(servers, platform.store.client, 3, 900)
+    before = list(crowd.answers())
+    over = [one for one in crowd.matches if one.over]
+    dice = random.Random(4)
+    dice.shuffle(over)
+    for part in (over[: len(over) // 2], over[len(over) // 2 :]):
+        for one in part:
+            crowd.file_away(one)
+        for old, new in zip(before, crowd.answers(), strict=True):
+            assert old == new
