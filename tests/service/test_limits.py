@@ -337,7 +337,7 @@ def test_keys_that_nobody_has_made_are_refused_without_asking_the_store_and_lock
     assert asked == []
     for app in (there, here):
         assert caller(app, ada.key).get("/v1/players/me").status_code == 200, "each process knows a key that was just made"
-        assert caller(app, made_up(1)).get("/v1/players/me").status_code == 429
+        exhaust(lambda app=app: caller(app, made_up(1)).get("/v1/players/me"))  # some time has passed, so a few are looked at
     assert asked[0] == ada.id
     assert set(asked) == {ada.id}
 

@@ -49,6 +49,12 @@ from tests.service.secrecy import (
 Opener = Callable[..., Platform]
 
 
+@pytest.fixture
+def servers(quiet_servers: Servers) -> Servers:
+    """Servers to which nobody else gives pulses: while the machine is busy, an outage would give clocks time back in one of two answers."""
+    return quiet_servers
+
+
 def hidden_deck(platform: Platform, match: str, dice: random.Random) -> list[Any]:
     """Return the entries of a match of War! with the unseen part of the deck in another order."""
     entries = [parse(stored) for stored in platform.store.log.read_all(match)]

@@ -71,4 +71,10 @@ def test_prose_of_the_docs_is_wrapped_at_100_columns() -> None:
 def missing(wanted: list[str], listed: str) -> list[str]:
     """Return the declared packages that a list does not pin to the declared version."""
     pinned = set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (ROOT / listed).read_text(), re.MULTILINE))
-    return [package for package in wanted if re.sub(r"\[.*\]", "", package) not in pinned]
+    return [package for package in wanted if as_pinned(package) not in pinned]
+
+
+def as_pinned(package: str) -> str:
+    """Return a declared package as lists name it: without extras and markers, and with hyphens for the dots of its name."""
+    name, version = re.sub(r"\[.*\]|;.*", "", package).split("==")
+    return f"{name.replace('.', '-')}=={version}"
