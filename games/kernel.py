@@ -6,7 +6,7 @@ for search. Everything here is pure: functions take a document and return a new 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypedDict, TypeVar
@@ -16,7 +16,7 @@ from games.choices import Choice, Outside, Ranges, complete, outside
 from games.documents import Own, copied, reaching
 from games.draws import Draws
 from games.profiles import Profiles
-from games.scene import Scene
+from games.scene import Fight, Scene
 from games.schema import Fields, Malformed, Shape, always, record
 
 State = Any  # a game's own TypedDict (games/<game>/document.py); the kernel reads only the keys that every game has
@@ -227,6 +227,7 @@ class Game(NamedTuple):
     inadmissible: Callable[[State, Action], Refusal | None] = admissible
     uncovers: frozenset[str] = frozenset()
     draws: Draws | None = None
+    fight: Callable[[State, Sequence[Event]], Fight | None] | None = None
     profiles: Profiles = MappingProxyType({})
     earlier: Mapping[int, Game] = MappingProxyType({})
 

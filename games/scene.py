@@ -26,7 +26,8 @@ class Place(NamedTuple):
 
     `x`, `y`, `turn`: where the origin of its outline (`shape`) is, and by how many degrees it is turned. `label`: its short name on the
     board, `name`: its full name. `glyph`: art below the label. `notes`: small glyphs, each with a number, of what the place gives.
-    `holder`: the seat that has it. `badge`: a few letters, such as how full it is. `head`: the height of label and art.
+    `holder`: the seat that has it. `badge`: a few letters, such as how full it is. `head`: the height of label and art. `land`: the seat
+    to whose land it belongs for the whole match, whoever has it.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Place(NamedTuple):
     holder: Seat | None = None
     badge: str = ""
     head: float = 18
+    land: Seat | None = None
 
 
 class Piece(NamedTuple):
@@ -190,6 +192,35 @@ class News(NamedTuple):
     places: tuple[str, ...] = ()
     travels: tuple[Travel, ...] = ()
     dice: tuple[Die, ...] = ()
+
+
+class Side(NamedTuple):
+    """One of two that fight. `role`: what it does, in a word or two. `details`: what its `total` is the sum of.
+
+    `hidden`: how many things the viewer sees from behind, such as a sealed bid. `note`: what has happened to it, or is awaited.
+    """
+
+    name: str
+    role: str
+    seat: Seat | None = None
+    pieces: tuple[Piece, ...] = ()
+    details: tuple[Detail, ...] = ()
+    cards: tuple[Card, ...] = ()
+    hidden: int = 0
+    dice: tuple[Die, ...] = ()
+    total: str = ""
+    note: str = ""
+    won: bool = False
+
+
+class Fight(NamedTuple):
+    """A fight that goes on, or that the last entry has ended, in a place. `status`: how it stands. `rules`: the ids of rules about that."""
+
+    name: str
+    place: str
+    sides: tuple[Side, Side]
+    status: str
+    rules: tuple[str, ...] = ()
 
 
 def spread(areas: list[Area], margin: float) -> Area:

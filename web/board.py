@@ -10,34 +10,37 @@ from typing import TypeVar
 from games.drawing import counted, listed
 from games.scene import Area, Link, Mark, News, Piece, Place, Scene
 from web.drawing import Box, Sheet, group
-from web.flow import GAP, Item, Placed, badge, drawn, flow, glyph, rectangle, text
+from web.flow import GAP, Item, Part, Placed, badge, drawn, flow, glyph, least, rectangle, text
 from web.look import BADGE, Look, painted
 from web.text import number, safe, whole, width
 
 T = TypeVar("T", Piece, Mark)
-COUNT, PILE_COUNT, NOTE = 15, 17, 11  # sizes of numbers
+COUNT, PILE_COUNT, NOTE = 15, 17, 15  # sizes of numbers
+TAG = 12  # CSS pixels: the size of letters of what is shown from afar
+ROOM = 64.0  # CSS pixels: how wide it may be before it is wrapped
+FEW = 3  # letters of a short word
 PILES = ((1,), (2,), (2, 1), (2, 2), (3, 2), (3, 2, 1))  # pieces in each row of a pile, from below
 STEP, RISE = 0.86, 0.46  # from one piece of a pile to the next, in sizes of the piece
 TRIM, ASIDE = 26, 34  # of an arrow: the gap at both ends, and the distance from the middle
 WING, SPREAD = 15, 0.5  # of an arrowhead: its length, and its angle in radians
 
 
-def board(scene: Scene, news: News, look: Look) -> Sheet:
-    """Return the sheet of the board."""
+def board(scene: Scene, news: News, look: Look, afar: bool = False) -> Sheet:
+    """Return the sheet of the board. `afar`: True for pages, which also get what is shown of a place that is too small for its content."""
     places = {place.id: place for place in scene.places}
     pieces, marks = _by_place(scene.pieces), _by_place(scene.marks)
-    drawn_map, titles = _map(scene.places, look)
+    drawn_map, titles = _map(tuple([place._replace(holder=None, badge="") for place in scene.places]), look, afar)
     fragments = {
-        "ground": group("ground", _ground(scene.frame, look)),
+        "ground": group("ground", _ground(scene.frame, look, afar)),
         "ways": group("ways", _ways(tuple([(link.source, link.target) for link in scene.links if link.kind == "way"]), scene.places)),
         "map": group("map", drawn_map),
     }
     boxes = list(titles)
     for place in scene.places:
         name = f"p-{place.id}"
-        fragments[name], found = _content(name, place, tuple(pieces.get(place.id, ())), tuple(marks.get(place.id, ())), look)
+        fragments[name], found = _content(name, place, tuple(pieces.get(place.id, ())), tuple(marks.get(place.id, ())), look, afar)
         boxes += found
-    arrows = [_arrow(link, places, look) for link in scene.links if link.kind != "way"]
+    arrows = [_arrow(link, places, look, afar) for link in scene.links if link.kind != "way"]
     fragments["arrows"] = group("arrows", "".join(arrows))
     fragments["news"] = group("news", _touched(news, places, look))
     return Sheet("board", *scene.frame, fragments, boxes)
@@ -54,9 +57,11 @@ def _by_place(things: Iterable[T]) -> dict[str, list[T]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _ground(frame: Area, look: Look) -> str:
-    left, top, wide, high = map(number, frame)
-    table = f'<rect class="a-{look.picture.table}" x="{left}" y="{top}" width="{wide}" height="{high}" rx="14"/>'
+def _ground(frame: Area, look: Look, afar: bool) -> str:
+    """Return the table. On pages it goes on beyond the board, since the window on it may be of another shape."""
+    more = max(frame.width, frame.height) if afar else 0
+    left, top, wide, high = map(number, (frame.left - more, frame.top - more, frame.width + 2 * more, frame.height + 2 * more))
+    table = f'<rect class="a-{look.picture.table}" x="{left}" y="{top}" width="{wide}" height="{high}" rx="{0 if afar else 14}"/>'
     return table + painted(look.picture.backdrop)
 
 
@@ -66,17 +71,20 @@ def _at(x: float, y: float, turn: float) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _map(places: tuple[Place, ...], look: Look) -> tuple[str, tuple[Box, ...]]:
+def _map(places: tuple[Place, ...], look: Look, afar: bool) -> tuple[str, tuple[Box, ...]]:
     """Return the outlines and the labels of places, and their boxes."""
-    outlines = [_outline(place.id, place.shape, place.ground, _at(place.x, place.y, place.turn), look) for place in places]
-    titles = [_title(place._replace(holder=None, badge=""), look) for place in places]
+    outlines = [_outline(place, look, afar) for place in places]
+    titles = [_title(place, look, afar) for place in places]
     return "".join([*outlines, *[title for title, _ in titles]]), tuple([box for _, boxes in titles for box in boxes])
 
 
 @functools.lru_cache(maxsize=4096)
-def _outline(id: str, shape: str, ground: str, at: str, look: Look) -> str:
-    """Return the outline of a place."""
-    outline, named = look.picture.outlines[shape], f' data-id="{safe(id)}"'
+def _outline(place: Place, look: Look, afar: bool) -> str:
+    """Return the outline of a place. On pages it says whose land it is."""
+    shape, ground, at = place.shape, place.ground, _at(place.x, place.y, place.turn)
+    outline, named = look.picture.outlines[shape], f' data-id="{safe(place.id)}"'
+    if afar and place.land is not None:
+        named += f' data-land="{place.land}"'
     below, above = f'<use href="#u-{shape}"/>' if outline.below else "", f'<use href="#v-{shape}"/>' if outline.above else ""
     whole = not (at or below or above)
     line = f'<use href="#o-{shape}" class="a-{ground} s-{outline.rim} shape"{named if whole else ""}/>'
@@ -84,22 +92,29 @@ def _outline(id: str, shape: str, ground: str, at: str, look: Look) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _title(place: Place, look: Look) -> tuple[str, list[Box]]:
+def _title(place: Place, look: Look, afar: bool) -> tuple[str, list[Box]]:
     """Return the label, the glyph and the notes of a place, and their boxes. Notes are beside the label if they fit, else below it."""
     area, parts = place.area, []
     boxes = [Box(place.id, "", *area)]
     notes = [_note(name, amount, place.ground, look) for name, amount in place.notes]
     label = [_label(place, look)] if place.label else []
-    beside = _beside(place, look)
+    beside, sizes = _beside(place, look), []
     for top, items in ((0.0, [*label, *notes] if beside else label), (look.picture.label + GAP, [] if beside else notes)):
         placed = flow(items, area.width, look.picture.label + 4)
         parts.append(drawn(placed, area.left, area.top + top))
+        sizes.append(least(placed))
         boxes += _boxes(placed, place, area.top + top)
+    if afar and place.label:
+        code = len(place.label) <= FEW  # it stands in the corner, so that the glyph can be beside it
+        parts = [
+            _near("".join(parts), min(sizes)),
+            _far(_named(place), area.left if code else area.left + area.width / 2, area.top, 0, 0 if code else 0.5),
+        ]
     if place.glyph:
         art = look.glyphs[place.glyph]
         left, top = area.left + (area.width - art.width) / 2, area.top + look.picture.label + 4
         boxes.append(Box(f"{place.id} art", place.id, left, top, art.width, art.height))
-        parts.append(glyph(place.glyph, f"i-{place.ground}", left, top).at(0, 0))
+        parts.append(glyph(place.glyph, f"i-{place.ground}" + " aside" * (afar and len(place.label) <= FEW), left, top).at(0, 0))
     return "".join(parts), boxes
 
 
@@ -149,15 +164,18 @@ def _ways(ways: tuple[tuple[str, str], ...], places: tuple[Place, ...]) -> str:
 
 
 @functools.lru_cache(maxsize=4096)  # from one version to the next, most places stay as they are
-def _content(name: str, place: Place, pieces: tuple[Piece, ...], marks: tuple[Mark, ...], look: Look) -> tuple[str, list[Box]]:
+def _content(name: str, place: Place, pieces: tuple[Piece, ...], marks: tuple[Mark, ...], look: Look, afar: bool) -> tuple[str, list[Box]]:
     """Return the content of a place: its holder, pieces and marks, and their boxes."""
     area, head = place.area, place.head + (0 if not place.notes or _beside(place, look) else NOTE + GAP)
     items = [*_pieces(place, pieces, look), *_marks(place, marks, look)]
     placed = flow(items, area.width, area.height - head, most=look.picture.scale)
     top = area.top + head + max((area.height - head - placed.height * placed.scale) / 2, 0)
-    content = _holder(place, look) + drawn(placed, area.left - place.x, top - place.y)
+    inside = drawn(placed, area.left - place.x, top - place.y)
+    content = _holder(place, look) + (_near(inside, least(placed)) if afar else inside)
     if content and (place.x or place.y):
         content = f"<g{_at(place.x, place.y, 0)}>{content}</g>"
+    if afar and least(placed) < math.inf:
+        content += _from_afar(place, pieces, marks, look)
     return group(name, content, _in_words(place, pieces, marks, look)), _boxes(placed, place, top)
 
 
@@ -252,6 +270,89 @@ def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
     return items
 
 
+# ---------------------------------------------------------------- what is shown of places that are too small for their content
+
+
+def _near(content: str, smallest: float) -> str:
+    """Return what is shown where its letters can be read. `smallest`: their least size in board units, infinite if there are none."""
+    return f'<g class="near" data-least="{number(smallest)}">{content}</g>' if smallest < math.inf else content
+
+
+def _far(item: Item, x: float, y: float, top: float, before: float = 0.5) -> str:
+    """Return what is shown instead, in CSS pixels around a point of the board, so that it can be read at every size.
+
+    `top`: how far below the point it begins. `before`: the part of its width that is to the left of the point.
+    """
+    left = -item.width * before
+    box = " ".join([number(x), number(y), whole(left), whole(top), whole(item.width), whole(item.height)])
+    inside = "".join([part.at(left, top) for part in item.parts])
+    return f'<g class="far {item.id}" transform="translate({number(x)} {number(y)})" data-box="{box}"><g class="px">{inside}</g></g>'
+
+
+def _named(place: Place) -> Item:
+    """Return the label of a place on a ground of its own, since it may be wider than the place."""
+    wide = width(place.label, TAG) + 4
+    parts = rectangle(f"a-{place.ground}", wide, TAG + 3, 4), text(place.label, TAG, place.ground, wide / 2, TAG - 0.5, "b m")
+    return Item("named", wide, TAG + 3, parts)
+
+
+def _from_afar(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look) -> str:
+    """Return how many pieces each seat has in a place, and the marks."""
+    counts: dict[tuple[str | None, str], int] = {}
+    for piece in sorted(pieces, key=lambda piece: piece.seat or ""):
+        key = piece.seat, "" if piece.seat is not None else piece.glyph
+        counts[key] = counts.get(key, 0) + piece.number
+    rows = [
+        _row(
+            "pieces",
+            [_chip(badge(seat) if seat is not None else _sign(name, "i-plain", look), str(many)) for (seat, name), many in counts.items()],
+        ),
+        _row("marks", [_token(mark, look) for mark in marks]),
+    ]
+    area, found = place.area, ""
+    x, y = area.left + area.width / 2, area.top + (area.height + place.head) / 2
+    top = -sum([row.height for row in rows]) / 2
+    for row in rows:
+        if row.width:
+            found += _far(row, x, y, top)
+        top += row.height
+    return found
+
+
+def _row(id: str, items: list[Item]) -> Item:
+    """Return items in rows as one item. It has no size if there are none."""
+    if not items:
+        return Item(id, 0, 0, ())
+    placed = flow(items, max(ROOM, max([item.width for item in items])), math.inf, centred=False, gap=2)
+    wide = max([x + item.width for item, x, _ in placed.items])
+    return Item(id, wide, placed.height, (Part(0, 0, "<svg", f' overflow="visible">{drawn(placed, 0, 0)}</svg>'),))
+
+
+def _chip(sign: Part, words: str) -> Item:
+    """Return a sign of 20 by 20 and a few letters on plain ground."""
+    wide = BADGE + 8 + width(words, TAG)
+    parts = rectangle("a-plain s-edge", wide, BADGE, BADGE / 2), sign, text(words, TAG, "plain", BADGE + 2, 14.5, "b")
+    return Item(words, wide, BADGE, parts)
+
+
+def _token(mark: Mark, look: Look) -> Item:
+    """Return a mark, with its letters if they are few."""
+    paper = rectangle(f"a-{mark.ground} s-edge", BADGE, BADGE, 5)
+    sign = _sign(mark.glyph, f"i-{mark.ground}", look)
+    if not mark.text or len(mark.text) > FEW:
+        return Item(mark.id, BADGE, BADGE, (paper, sign))
+    item = _chip(paper, mark.text)
+    return item._replace(parts=(*item.parts, sign))
+
+
+def _sign(name: str, style: str, look: Look) -> Part:
+    """Return a glyph in the middle of a square of 20 by 20."""
+    art = look.glyphs[name]
+    scale = (BADGE - 6) / max(art.width, art.height)
+    left, top = (BADGE - art.width * scale) / 2, (BADGE - art.height * scale) / 2
+    return Part(0, 0, f'<use href="#g-{name}" class="{style}" transform="translate({number(left)} {number(top)})scale({scale:.3g})"')
+
+
 # ---------------------------------------------------------------- arrows and travels
 
 
@@ -270,7 +371,8 @@ def _curve(source: Place, target: Place) -> tuple[str, str, float, float]:
     return shaft, f"M{left}L{whole(u)} {whole(v)}L{right}", (x + u + 2 * bent[0]) / 4, (y + v + 2 * bent[1]) / 4
 
 
-def _arrow(link: Link, places: Mapping[str, Place], look: Look) -> str:
+def _arrow(link: Link, places: Mapping[str, Place], look: Look, afar: bool) -> str:
+    """Return an arrow, with its text in a bubble. On pages the bubble has the same size however large the board is."""
     shaft, head, x, y = _curve(places[link.source], places[link.target])
     ground = look.crest(link.seat).ground if link.seat is not None else "accent"
     arrow = _line(shaft + head, ground)
@@ -278,7 +380,10 @@ def _arrow(link: Link, places: Mapping[str, Place], look: Look) -> str:
         return arrow
     wide = width(link.text, 14) + 12
     bubble = rectangle(f"a-{ground} s-edge shape", wide, 22, 11, -wide / 2, -11)
-    return arrow + bubble.at(x, y) + text(link.text, 14, ground, 0, 5, "b m").at(x, y)
+    inside = bubble.at(0, 0) + text(link.text, 14, ground, 0, 5, "b m").at(0, 0)
+    if afar:
+        inside = f'<g class="px">{inside}</g>'
+    return f'{arrow}<g transform="translate({whole(x)} {whole(y)})">{inside}</g>'
 
 
 def _line(path: str, ground: str) -> str:

@@ -36,17 +36,18 @@ class Sheet(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """The picture of one view: the heading, the board and the panels. `news`: what the last entry did."""
+    """The picture of one view: the heading, the board, the panels, and the fight if there is one. `news`: what the last entry did."""
 
     title: str
     news: News
     heading: Sheet
     board: Sheet
     panels: list[Sheet]
+    fight: Sheet | None = None
 
     def sheets(self) -> list[Sheet]:
         """Return all sheets, in the order of reading."""
-        return [self.heading, self.board, *self.panels]
+        return [self.heading, *([self.fight] if self.fight is not None else []), self.board, *self.panels]
 
     def fragments(self) -> dict[str, str]:
         """Return every fragment by name."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,6 +11,8 @@ from web.text import number, safe, whole
 
 SCALES = (1.0, 0.9, 0.8, 0.7, 0.62, 0.55, 0.48, 0.42, 0.36, 0.3, 0.25, 0.2)
 GAP = 3.0
+BADGE_LETTER = 15.0  # the size of the letter on a badge
+_SIZE = re.compile(r'font-size="([\d.]+)"').search
 
 
 class Part(NamedTuple):
@@ -100,6 +104,13 @@ def _rows(items: Sequence[Item], width: float, gap: float) -> Iterator[tuple[lis
         wide = longer
     if row:
         yield row, wide
+
+
+def least(placed: Placed) -> float:
+    """Return the size of the smallest letters of placed items, those of badges among them; infinite if there are none."""
+    parts = [part.before for item, _, _ in placed.items for part in item.parts]
+    sizes = [float(found[1]) for before in parts if (found := _SIZE(before))]
+    return min([*sizes, *[BADGE_LETTER for before in parts if before.startswith('<use href="#b-')], math.inf]) * placed.scale
 
 
 def drawn(placed: Placed, left: float, top: float) -> str:

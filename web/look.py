@@ -21,10 +21,10 @@ SHARED: Picture = read({**_THEME, **_TABLE})
 BADGE = 20
 STYLE = """
 text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-.b{font-weight:700}.m{text-anchor:middle}.e{text-anchor:end}
+.b{font-weight:700}.m{text-anchor:middle}.e{text-anchor:end}.u{text-decoration:underline}
 .line{fill:none;stroke-linejoin:round;stroke-linecap:round}.k{stroke:currentColor}
 .shape{stroke-width:1.5}.held{fill:none;stroke-width:6}.rim{fill:none;stroke-width:9}
-.spent{opacity:.5}.shade{fill:#000;fill-opacity:.28}.shine{fill:#fff;fill-opacity:.4}
+.spent{opacity:.5}.far{display:none}.shade{fill:#000;fill-opacity:.28}.shine{fill:#fff;fill-opacity:.4}
 .touched{fill:none;stroke-width:4;stroke-dasharray:9 6}
 .way{fill:none;stroke-width:5;stroke-linecap:round;stroke-dasharray:1 11}
 .comet{stroke:#fff;stroke-width:4;stroke-dasharray:12 600;opacity:0;animation:go 1.2s ease-in-out}
@@ -146,6 +146,6 @@ def _defined(names: set[str], look: Look) -> str:
             found.append(f'<g id="{name}">{painted(look.picture.outlines[rest].above)}</g>')
         elif kind == "b":
             crest = look.crest(rest)
-            letter = f'<text font-size="12" class="b m i-{crest.ground}" x="10" y="14.3">{crest.letter}</text>'
+            letter = f'<text font-size="15" class="b m i-{crest.ground}" x="10" y="15.4">{crest.letter}</text>'
             found.append(f'<g id="{name}"><path class="a-{crest.ground} s-edge" d="{BADGES[crest.badge]}"/>{letter}</g>')
     return f"<defs>{''.join(found)}</defs>"

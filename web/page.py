@@ -16,7 +16,7 @@ def crests(game: Game) -> str:
 
 def _crest(game: str, seat: str, looks: Look) -> str:
     crest = looks.crest(seat)
-    letter = f'<text font-size="12" class="b m {game}-{seat}-ink" x="10" y="14.3">{crest.letter}</text>'
+    letter = f'<text font-size="15" class="b m {game}-{seat}-ink" x="10" y="15.4">{crest.letter}</text>'
     shape = f'<path class="{game}-{seat} s-edge" d="{BADGES[crest.badge]}"/>'
     return f'<symbol id="c-{game}-{seat}" viewBox="-1 -1 22 22">{shape}{letter}</symbol>'
 

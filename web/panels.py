@@ -13,9 +13,10 @@ from web.text import REGULAR, number, safe, width, wrapped
 
 MARGIN = 12.0
 SMALL = (40.0, 54.0)  # sizes of cards
-LARGE = (100.0, 142.0)
-BAND = 58.0  # the coloured part of a large card
-TITLE, STATUS, NAME, SCORE, TEXT, FINE = 24, 15, 17, 22, 13, 9  # sizes of text
+LARGE = (154.0, 96.0)
+BAND = 44.0  # the coloured part of a large card
+TITLE, STATUS, NAME, SCORE, TEXT, FINE = 24, 15, 17, 22, 13, 12  # sizes of text
+NAMED = 12.5  # the size of the name of a large card
 COIN = 2  # letters of a cost that fit on a coin
 MOST = 3  # the most sentences of news; the last ones are shown
 PILL = 20.0
@@ -84,7 +85,7 @@ def heading(scene: Scene, news: News, look: Look, wide: float) -> Sheet:
     )
     column.begin("dice")
     if news.dice:
-        column.flow([_die(place, die) for place, die in enumerate(news.dice)], gap=8)
+        column.flow([die_item(place, die) for place, die in enumerate(news.dice)], gap=8)
     if news.sentences:
         column.begin("sentences")
         top = column.bottom
@@ -120,15 +121,15 @@ def _track(track: Track) -> Item:
     """Return a track as a bar with its name and numbers."""
     words = f"{track.name} {track.value} / {track.most}"
     parts = [
-        text(words, TEXT, "page", 0, 12, "b"),
-        rectangle("a-plain s-edge", BAR, 9, 4, 0, 17),
-        rectangle(f"a-{track.ground}", BAR * min(track.value, track.most) / max(track.most, 1), 9, 4, 0, 17),
+        text(words, STATUS, "page", 0, 13, "b"),
+        rectangle("a-plain s-edge", BAR, 9, 4, 0, 18),
+        rectangle(f"a-{track.ground}", BAR * min(track.value, track.most) / max(track.most, 1), 9, 4, 0, 18),
     ]
-    return Item(track.id, max(BAR, width(words, TEXT)), 27, parts)
+    return Item(track.id, max(BAR, width(words, STATUS)), 28, parts)
 
 
-def _die(place: int, die: Die) -> Item:
-    """Return a die with its pips."""
+def die_item(place: int, die: Die) -> Item:
+    """Return a die with its pips. `place`: its number among those that are shown."""
     step = DIE / 4
     spots = [f'cx="{number(step * (pip % 3 + 1))}" cy="{number(step * (pip // 3 + 1))}"' for pip in PIPS[die.face]]
     pips = "".join([f'<circle class="i-{die.ground}" {spot} r="3.4"/>' for spot in spots])
@@ -150,13 +151,13 @@ def panel(shown: Panel, over: bool, look: Look, wide: float) -> Sheet:
         column.flow([_detail(detail, look) for detail in shown.details], gap=12)
     small: list[Item] = []
     for place, hand in enumerate(shown.hands):
-        items = [*[_card(card, look) for card in hand.cards], *_backs(hand)]
+        items = [*[card_item(card, look) for card in hand.cards], *_backs(hand)]
         if any(card.text for card in hand.cards):
             column.begin(f"hand-{place}")
-            column.words(hand.name, 10, "b")
+            column.words(hand.name, 12, "b")
             column.flow(items)
         elif items:
-            small += [_words(f"{column.id} {hand.name}", hand.name, 10, "panel", "b"), *items]
+            small += [_words(f"{column.id} {hand.name}", hand.name, 12, "panel", "b"), *items]
     column.begin("hands")
     if small:
         column.flow(small)
@@ -226,7 +227,8 @@ def _detail(detail: Detail, look: Look) -> Item:
 
 
 @functools.lru_cache(maxsize=1024)
-def _card(card: Card, look: Look) -> Item:
+def card_item(card: Card, look: Look) -> Item:
+    """Return a card: with its text, as a small one, or as its name alone."""
     return _large(card, look) if card.text else _small(card, look) if card.glyph else _strip(card)
 
 
@@ -268,16 +270,16 @@ def _large(card: Card, look: Look) -> Item:
     lines = [wrapped(option, FINE * REGULAR, wide - 11) for option in card.text]
     foot = 14 if card.number > 1 or (card.cost and not coin) else 0
     high = max(LARGE[1], BAND + 10 + sum([len(rows) * (FINE + 1.5) + 1.5 for rows in lines]) + foot)
-    size = min(11.0, 11 * (wide - 12 - (BADGE if coin else 0)) / width(card.name, 11))
+    names = wrapped(card.name, NAMED, wide - 50 - (BADGE if coin else 0))[:2]
     parts = [
         _paper(card, (wide, high)),
         rectangle(f"a-{card.ground}", wide - 6, BAND, 4, 3, 3),
-        text(card.name, size, card.ground, 7, 16, "b"),
-        _art(card, look, 32, wide / 2, 24),
+        *[text(name, NAMED, card.ground, 42, 25 + NAMED * (place + 0.7 - len(names) / 2), "b") for place, name in enumerate(names)],
+        _art(card, look, 30, 23, 10),
     ]
     if coin:
-        parts.append(rectangle("a-coin s-edge shape", BADGE, BADGE, BADGE / 2, wide - BADGE - 3, 3))
-        parts.append(text(card.cost, 12, "coin", wide - 13, 17.5, "b m"))
+        parts.append(rectangle("a-coin s-edge shape", BADGE, BADGE, BADGE / 2, wide - BADGE - 6, 15))
+        parts.append(text(card.cost, 12, "coin", wide - 16, 29.5, "b m"))
     elif card.cost:
         parts.append(text(card.cost, FINE, "card", 6, high - 6, "b"))
     if card.number > 1:

@@ -9,6 +9,7 @@ from games.kernel import Event, Game
 from games.scene import News
 from web.board import board
 from web.drawing import Drawing, Sheet
+from web.fight import fight
 from web.look import AUTO, Look, definitions, look, style
 from web.news import news
 from web.panels import heading, panel
@@ -29,6 +30,9 @@ def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE,
     them as sentences."""
     scene, looks = game.scene(view), look(game)
     fresh = news(scene, events, looks) if events else News()
+    fought = game.fight(view, events) if game.fight is not None else None
+    if fought is not None and any(side.dice for side in fought.sides):
+        fresh = fresh._replace(dice=())  # they are beside what they add up to
     wide = WIDTHS[shape] - 2 * GAP
     below = _room(looks) if shape == WIDE else PANEL if shape == PAGE else wide
     beside = wide if shape == TALL else PANEL
@@ -36,8 +40,9 @@ def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE,
         f"{scene.title}, {scene.status}",
         fresh,
         heading(scene, fresh if told else fresh._replace(sentences=()), looks, wide),
-        board(scene, fresh, looks),
+        board(scene, fresh, looks, afar=shape == PAGE),
         [panel(shown, scene.over, looks, beside if shown.seat is not None else below) for shown in scene.panels],
+        fight(fought, game.id, looks) if fought is not None else None,
     )
 
 
@@ -78,6 +83,9 @@ def _wide(drawing: Drawing, looks: Look) -> tuple[str, float]:
     across = high * sheet.width / sheet.height
     parts = [_placed(drawing.heading, GAP, GAP / 2, drawing.heading.width), _placed(sheet, GAP + (room - across) / 2, top, across)]
     bottom = top + high + GAP
+    if drawing.fight is not None:
+        parts.append(_placed(drawing.fight, GAP + (room - drawing.fight.width) / 2, bottom, drawing.fight.width))
+        bottom += drawing.fight.height + GAP
     for beside in drawing.panels:
         if beside.width == room:
             parts.append(_placed(beside, GAP, bottom, room))

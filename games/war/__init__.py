@@ -10,7 +10,7 @@ from games.war.guess import guess
 from games.war.invariants import broken
 from games.war.leaving import default, leave
 from games.war.phases import PHASES
-from games.war.scene import scene
+from games.war.scene import fight, scene
 from games.war.setup import OPTIONS, begin
 from games.war.sight import shown, view
 from games.war.state import DOCUMENT, still_in
@@ -62,6 +62,7 @@ GAME = Game(
     invariants=broken,
     board=board,
     scene=scene,
+    fight=fight,
     folder=FOLDER,
     draws=DRAWS,
     profiles=PROFILES,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from games.drawing import counted
-from games.kernel import Seat
+from games.kernel import Event, Seat
 from games.picture import picture
-from games.scene import Area, Card, Detail, Hand, Link, Panel, Piece, Place, Scene, Track, spread
+from games.scene import Area, Card, Detail, Die, Fight, Hand, Link, Panel, Piece, Place, Scene, Side, Track, spread
+from games.war.attacks import bonus
 from games.war.data import BROWN, CARDS, COLUMNS, COMBAT_CARDS, FOLDER, MOVES, REINFORCEMENTS
 from games.war.document import ScoreSheetRow, State
 from games.war.outcome import points
@@ -138,3 +139,67 @@ def _turn(view: State) -> Iterator[str]:
         yield "The map is not laid out yet."
     if view["final_turns"]:
         yield f"Final turns are still to come: {', '.join([LOOK.crests[seat].name for seat in view['final_turns']])}."
+
+
+# ---------------------------------------------------------------- fights
+
+
+def fight(view: State, events: Sequence[Event]) -> Fight | None:
+    """Return the attack in which the dice have just fallen, else the first that is open, or None (WAR-ATT-03, WAR-ATT-13)."""
+    roll = next((event for event in reversed(events) if event["type"] == "attack_rolled"), None)
+    ended = next((event for event in events if event["type"] == "attack_ended"), None)
+    tile: str | None = next((event["tile"] for event in (roll, ended) if event is not None), min(view["attacks"], default=None))
+    if tile is None or tile not in view["tiles"]:
+        return None
+    attack, here, loser = view["attacks"].get(tile), view["tiles"][tile], roll["loser"] if roll is not None else None
+    attacker = ended["seat"] if ended is not None else view["tiles"][attack["from"]]["seat"] if attack is not None else None
+    defender = loser if loser not in (None, attacker) else here["seat"]
+    if attacker is None or defender is None:
+        return None
+    left = attack["units"] if attack is not None else ended["moved"] if ended is not None else 0
+    status, rules = _standing(roll, ended)
+    return Fight(
+        f"Fight for {tile.upper()}",
+        tile,
+        (
+            _fighter(view, tile, attacker, left, roll, "attack"),
+            _fighter(view, tile, defender, here["units"] if here["seat"] == defender else 0, roll, "defence"),
+        ),
+        status,
+        rules,
+    )
+
+
+def _standing(roll: Event | None, ended: Event | None) -> tuple[str, tuple[str, ...]]:
+    """Return how a fight stands, and the ids of the rules of that."""
+    rules = LOOK.rules["attack_rolled"] if roll is not None else LOOK.rules["attack"]
+    if ended is not None:
+        return f"The attack is {ended['result']}.", (
+            *rules[: len(rules) * (roll is not None)],
+            *LOOK.rules[f"attack_ended/{ended['result']}"],
+        )
+    if roll is None:
+        return "The dice have still to fall.", rules
+    return (f"{LOOK.crests[roll['loser']].name} loses a unit. The fight goes on." if roll["loser"] else "A draw."), rules
+
+
+def _fighter(view: State, tile: str, seat: Seat, left: int, roll: Event | None, thrown: str) -> Side:
+    """Return a side with the units that are left to it. What its total has beyond die and units comes from a card (WAR-ATT-03)."""
+    loser = roll["loser"] if roll is not None else None
+    units, more, card = left + (loser == seat), bonus(view, seat, tile), view["combat"].get(seat)
+    die = roll[thrown]["die"] if roll is not None else None
+    if roll is not None:
+        more = roll[thrown]["total"] - roll[thrown]["die"] - units
+    details = [Detail("units", str(units)), *([Detail("card", f"+{more}")] if more else [])]
+    return Side(
+        name=LOOK.crests[seat].name,
+        role="attacks" if thrown == "attack" else "defends",
+        seat=seat,
+        pieces=(Piece(f"fight_{seat}", "unit", tile, "cube", seat, left),) if left else (),
+        details=tuple(details + ([Detail("die", str(die))] if die is not None else [])),
+        cards=(_card(card),) if card is not None else (),
+        dice=(Die(die, LOOK.news["attack_rolled"].dice[thrown]),) if die is not None else (),
+        total=str(roll[thrown]["total"]) if roll is not None else "",
+        note="loses a unit" if loser == seat else "",
+        won=loser not in (None, seat),
+    )

@@ -10,7 +10,7 @@ from games.war_of_civilizations.guess import REMEMBERS, guess
 from games.war_of_civilizations.invariants import broken
 from games.war_of_civilizations.leaving import default, leave
 from games.war_of_civilizations.phases import PHASES, inadmissible
-from games.war_of_civilizations.scene import scene
+from games.war_of_civilizations.scene import fight, scene
 from games.war_of_civilizations.setup import OPTIONS, begin
 from games.war_of_civilizations.sight import shown, view
 from games.war_of_civilizations.state.records import still_in
@@ -85,6 +85,7 @@ GAME = Game(
     invariants=broken,
     board=board,
     scene=scene,
+    fight=fight,
     folder=FOLDER,
     draws=DRAWS,
     profiles=PROFILES,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from games.kernel import Seat
+from games.drawing import counted
+from games.kernel import Event, Seat
 from games.picture import picture
-from games.scene import Area, Card, Detail, Hand, Link, Mark, Panel, Piece, Place, Scene, Track, spread
+from games.scene import Area, Card, Detail, Die, Fight, Hand, Link, Mark, Panel, Piece, Place, Scene, Side, Track, spread
 from games.war_of_civilizations import data, telling
+from games.war_of_civilizations.battle.record import fighters, strength, support
 from games.war_of_civilizations.outcome import scores
 from games.war_of_civilizations.sight import View
 from games.war_of_civilizations.state.control import occupied
@@ -56,30 +58,32 @@ def scene(view: View) -> Scene:
 
 @functools.lru_cache(maxsize=64)
 def _chart(attached: tuple[tuple[Seat, str], ...], seats: tuple[Seat, ...], covered: tuple[str, ...]) -> tuple[Place, ...]:
-    """Return the map: the Isle of Myth, the ring of apex islands, and at each the sector of a clan (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09)."""
-    found = [_island(data.ISLE, HEART, 0, 0, 0)]
-    for number, island in enumerate(data.RING):
-        if island not in covered:
-            found.append(_island(island, "apex", MAP["ring"], 0, _angle(number)))
+    """Return the map: the Isle of Myth, the ring of apex islands, and at each the land of a clan (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09). Few
+    clans have a layout of their own, in which there is more room for each."""
+    layout = MAP["layouts"].get(str(len(seats)), MAP["layouts"]["many"])
+    found = [_island(data.ISLE, HEART, 0, 0)]
+    found += [_island(island, "apex", *_turned(layout["ring"], 0, _angle(island))) for island in data.RING if island not in covered]
     for seat, island in attached:
         if seat in seats:
+            left, top, turn = layout["lands"].get(island, (0, 0, math.degrees(_angle(island))))
             for location in data.CONTINENT_OF[seat]:
-                out, aside = MAP["islands"][location.removeprefix(f"{seat}_")]
-                found.append(
-                    _island(
-                        location, "home" if location == data.HOME[seat] else "island", out, aside, _angle(data.RING.index(island)), seat
-                    )
-                )
+                out, aside = layout["islands"][location.removeprefix(f"{seat}_")]
+                x, y = _turned(out, aside, math.radians(turn))
+                kind = "home" if location == data.HOME[seat] else "island"
+                found.append(_island(location, kind, left + x, top + y, seat))
     return tuple(found)
 
 
-def _angle(number: int) -> float:
-    return math.radians(MAP["first_angle"] + 360 / len(data.RING) * number)
+def _angle(island: str) -> float:
+    return math.radians(MAP["first_angle"] + 360 / len(data.RING) * data.RING.index(island))
 
 
-def _island(id: str, kind: str, out: float, aside: float, angle: float, seat: Seat | None = None) -> Place:
-    """Return a place so far out from the Isle along an angle, and so far aside from that line."""
-    x, y = out * math.cos(angle) - aside * math.sin(angle), out * math.sin(angle) + aside * math.cos(angle)
+def _turned(out: float, aside: float, angle: float) -> tuple[float, float]:
+    """Return the point so far out along an angle, and so far aside from that line."""
+    return out * math.cos(angle) - aside * math.sin(angle), out * math.sin(angle) + aside * math.cos(angle)
+
+
+def _island(id: str, kind: str, x: float, y: float, seat: Seat | None = None) -> Place:
     wide, high = MAP["areas"][kind]
     short = LOOK.word(id.removeprefix(f"{seat}_"))
     return Place(
@@ -95,6 +99,7 @@ def _island(id: str, kind: str, out: float, aside: float, angle: float, seat: Se
         glyph=MAP["glyphs"].get(kind, ""),
         head=MAP["heads"][kind],
         notes=tuple([(name, number) for name, number in data.YIELDS[id].items()]) if kind != HEART else (),
+        land=seat,
     )
 
 
@@ -246,12 +251,99 @@ NAMES = telling.Names(_name, _place, lambda card: data.CARD_WORDS[card][0], LOOK
 
 
 def _told(view: View) -> Iterator[str]:
-    """Yield the turn, and the battle, the blockade and the offer that wait for a decision."""
+    """Yield the turn, and the blockade and the offer that wait for a decision. A battle has a panel of its own."""
     if view["turn"] is not None:
         yield f"{_name(view['active'])}'s turn: {', '.join(telling.turn(view, NAMES))}."
-    for number, clause in enumerate(telling.battle(view, NAMES)):
-        yield f"{clause[0].upper()}{clause[1:]}." if number else f"Battle: {clause}."
     for clause in (*telling.blockade(view, NAMES), *telling.ransom(view, NAMES)):
         yield f"{clause[0].upper()}{clause[1:]}."
     if view["ransom"] is not None and view["ransom"]["note"]:
         yield f"“{view['ransom']['note']}”"
+
+
+# ---------------------------------------------------------------- battles
+
+
+def fight(view: View, events: Sequence[Event]) -> Fight | None:
+    """Return the battle under way, or the one that the last entry has ended, or None, with bids as the viewer sees them (WOC-BAT-05)."""
+    told = {event["type"]: event for event in events}
+    battle = view["battle"] if view["battle"] is not None else _ended(view, told)
+    if battle is None:
+        return None
+    sides = _fighter(view, battle, data.ATTACKER, events), _fighter(view, battle, data.DEFENDER, events)
+    result, back = battle["result"], battle["retreat"]
+    if result is None:
+        reinforced = view["phase"] == data.REINFORCE_PHASE
+        status = "The defender may bring ships in." if reinforced else "Bids are made at once, and in secret."
+        kinds = ["ready"] if reinforced else ["bid", "bid_sealed"]
+    else:
+        status = f"{sides[result['winner'] == data.DEFENDER].name} wins."
+        kinds = [*(["dice_rolled"] if battle["dice"] else []), "bids_revealed", "battle_resolved"]
+    if back is not None:
+        status += f" {_name(back['seat'])} must send {counted(back['count'], 'ship')} home."
+        kinds.append("retreat_ordered")
+    rules = tuple(dict.fromkeys([id for kind in kinds for id in LOOK.rules[kind]]))
+    return Fight(f"Battle at {_place(battle['at'])}", battle["at"], sides, status, rules)
+
+
+def _ended(view: View, told: Mapping[str, Event]) -> Any:
+    """Return the battle that the last entry has ended, as far as its events tell. The seat whose turn it is attacks (WOC-BAT-01)."""
+    if "battle_resolved" not in told or "battle_ended" not in told:
+        return None
+    bids: dict[Seat, Any] = told["bids_revealed"]["bids"]
+    attacker = view["active"] if view["active"] in bids else next(iter(bids))
+    return {
+        **data.BLANK_BATTLE,
+        "at": told["battle_ended"]["at"],
+        "attacker": attacker,
+        "defender": next((seat for seat in bids if seat != attacker), data.PIRATE),
+        "privateer": None,
+        "hostages": {},
+        "bids": bids,
+        "dice": told["dice_rolled"]["dice"] if "dice_rolled" in told else None,
+        "result": told["battle_resolved"],
+    }
+
+
+def _fighter(view: View, battle: Any, role: str, events: Sequence[Event]) -> Side:
+    """Return a side of a battle: its ships, among them those that it has just lost, its bid, and what it adds up (WOC-BAT-07)."""
+    seat, result = battle[role], battle["result"]
+    pirate, alone = seat == data.PIRATE, battle["privateer"] == role
+    bid = battle["bids"].get(seat)
+    pieces = [Piece(f"fight_{role}", data.PIRATE, battle["at"], data.PIRATE, None if pirate else seat)]
+    if not pirate and not alone:
+        ships = _ships(view, battle, role, events)
+        pieces = [Piece(f"fight_{ship}", LOOK.word(ship), battle["at"], ship, seat, ships[ship]) for ship in data.SHIPS if ships.get(ship)]
+    if result is not None:
+        sums = result["sides"][role]
+        parts = {"fleet": sums["fleet"], "dice" if pirate else data.POWDER: sums["ammo"], "bonus": sums["bonus"]}
+    else:
+        parts = {
+            "fleet": strength(view, battle, role),
+            data.POWDER: bid["ammo"] if bid else 0,
+            "bonus": support(view, seat, role, battle["at"]),
+        }
+    waits = "has still to bid" if seat in view["to_act"] and view["phase"] == data.BIDS_PHASE else ""
+    return Side(
+        name=LOOK.crests[seat].name if not pirate else LOOK.word(data.PIRATE).capitalize(),
+        role="attacks" if role == data.ATTACKER else "defends",
+        seat=None if pirate else seat,
+        pieces=tuple(pieces),
+        details=tuple([Detail(LOOK.word(name), str(number)) for name, number in parts.items() if number or name == "fleet"]),
+        cards=tuple([_card(card)._replace(text=(), glyph="") for card in (bid["cards"] if bid else ())]),
+        hidden=int(bid is None and seat in battle["bids"]),
+        dice=tuple([Die(face, "token") for face in battle["dice"] or ()]) if pirate else (),
+        total=str(result["sides"][role]["total"]) if result is not None else "",
+        note="" if result is not None else "the bid is sealed" if seat in battle["bids"] else waits,
+        won=result is not None and result["winner"] == role,
+    )
+
+
+def _ships(view: View, battle: Any, role: str, events: Sequence[Event]) -> Mapping[str, int]:
+    """Return the ships of a side. Those that have just gone home or to the reserve have fought, too."""
+    ships = dict(fighters(view, battle, role))
+    for event in events if battle["result"] is not None else ():
+        left = event["type"] in ("ships_removed", "ships_moved") and event["seat"] == battle[role]
+        if left and battle["at"] in (event.get("from"), event.get("at")):
+            for ship, number in event["ships"].items():
+                ships[ship] = ships.get(ship, 0) + number
+    return ships

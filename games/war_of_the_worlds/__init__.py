@@ -10,7 +10,7 @@ from games.war_of_the_worlds.guess import REMEMBERS, guess
 from games.war_of_the_worlds.invariants import broken
 from games.war_of_the_worlds.leaving import default, leave, playing
 from games.war_of_the_worlds.phases import PHASES
-from games.war_of_the_worlds.scene import scene
+from games.war_of_the_worlds.scene import fight, scene
 from games.war_of_the_worlds.setup import OPTIONS, begin
 from games.war_of_the_worlds.sight import shown, view
 from games.war_of_the_worlds.state import DOCUMENT
@@ -75,6 +75,7 @@ GAME = Game(
     invariants=broken,
     board=board,
     scene=scene,
+    fight=fight,
     folder=FOLDER,
     draws=DRAWS,
     profiles=PROFILES,

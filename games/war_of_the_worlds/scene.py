@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from games.drawing import tallied
-from games.kernel import Seat
+from games.kernel import Event, Seat
 from games.picture import picture
-from games.scene import Area, Card, Detail, Hand, Mark, Panel, Piece, Place, Scene, Track
+from games.scene import Area, Card, Detail, Fight, Hand, Mark, Panel, Piece, Place, Scene, Side, Track
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.outcome import scores
 from games.war_of_the_worlds.sight import View, size
 from games.war_of_the_worlds.state import civilians_left, income
+from games.war_of_the_worlds.strike.damage import damage_order
 
 LOOK = picture(data.FOLDER)
 FRAME = Area(*LOOK.map["frame"])
@@ -150,14 +151,82 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _open(view: View) -> Iterator[Panel]:
-    """Yield a panel for an open strike or evacuation."""
-    strike, evacuation = view["strike"], view["evacuation"]
+    """Yield a panel for an open evacuation."""
+    evacuation = view["evacuation"]
     names = {place.id: place.name for place in REGIONS}
-    if strike is not None:
-        yield Panel(
-            "strike", LOOK.word("strike"), lines=(f"{names[strike['region']]}: {strike['damage']} damage of {strike['need']} gathered.",)
-        )
     if evacuation is not None:
         fought = ", and has fought" if evacuation["fought"] else ""
         moved = f"The civilian that moved first is in {names[evacuation['region']]}{fought}. One more may move."
         yield Panel("evacuation", LOOK.word("evacuate"), lines=(moved,))
+
+
+# ---------------------------------------------------------------- strikes
+
+DESTROYED = ("building_destroyed", "unit_destroyed", "civilians_destroyed")
+
+
+def fight(view: View, events: Sequence[Event]) -> Fight | None:
+    """Return the open strike, or the attack of the aliens that the last entry has carried out, or None (WOW-STR-05, WOW-STR-07,
+    WOW-DMG-04)."""
+    told, strike = {event["type"]: event for event in events}, view["strike"]
+    played, landed = told.get("card_played"), told.get("strike_landed")
+    lost = [event for event in events if event["type"] in DESTROYED]
+    hit = played is not None and any([_owner(event) == data.HUMANS for event in lost])  # noqa: C419 - a list is faster here
+    if strike is None and not hit:
+        return None
+    region = strike["region"] if strike is not None else lost[0]["region"]
+    if strike is not None:
+        status, kinds = f"{strike['need'] - strike['damage']} more damage is needed, or nothing is hit.", ["strike_opened", "strike_raised"]
+    elif landed is not None:
+        status, kinds = f"The strike lands with {landed['damage']}.", ["strike_landed"]
+    else:
+        status, kinds = "The attack hits.", []
+    rules = [id for kind in (*kinds, *[event["type"] for event in lost]) for id in LOOK.rules[kind]]
+    there = [piece for piece in _pieces(view) if piece.place == region]
+    return Fight(
+        f"Strike on {next(place.name for place in REGIONS if place.id == region)}",
+        region,
+        (_fighter(view, data.ALIENS, there, played, lost), _fighter(view, data.HUMANS, there, played, lost)),
+        status,
+        tuple(dict.fromkeys(rules)),
+    )
+
+
+def _fighter(view: View, seat: Seat, there: list[Piece], played: Event | None, lost: list[Event]) -> Side:
+    """Return a side of a strike: what it has in the region, the card of the last attack, and what it has lost."""
+    strike, aliens = view["strike"], seat == data.ALIENS
+    own = [word for event in lost if _owner(event) == seat for word in _fallen(event)]
+    details, total = [], ""
+    if strike is not None:
+        total = str(strike["damage"] if aliens else strike["need"])
+        target = None if aliens else next(damage_order(view, strike["region"]), None)
+        if target is not None:
+            first = data.NAMES[target.building] if target.building else LOOK.word(target.figure) if target.figure else "civilian"
+            details = [Detail("hit first", first)]
+        details.append(Detail("damage gathered" if aliens else "damage needed", total))
+    card = played is not None and played["seat"] == seat and played["card"] in data.CARDS
+    return Side(
+        name=LOOK.crests[seat].name,
+        role="strike" if aliens else "are hit",
+        seat=seat,
+        pieces=tuple([piece._replace(id=f"fight_{piece.id}") for piece in there if (piece.seat or data.HUMANS) == seat]),
+        details=tuple(details),
+        cards=(_card(played["card"], seat, 1)._replace(text=(), glyph=""),) if card and played is not None else (),
+        total=total,
+        note=f"loses {_names(tallied(own))}" if own else "",
+        won=aliens and strike is None and not own,
+    )
+
+
+def _owner(event: Event) -> Seat:
+    """Return the side that has lost what an event has destroyed."""
+    if event["type"] == "unit_destroyed":
+        return data.FIGURES[event["unit"]].side
+    return data.BUILDINGS[event["building"]].side if event["type"] == "building_destroyed" else data.HUMANS
+
+
+def _fallen(event: Event) -> list[str]:
+    """Return the name of each piece that an event has destroyed."""
+    if event["type"] == "civilians_destroyed":
+        return ["civilian"] * event["count"]
+    return [LOOK.word(event["unit"]) if event["type"] == "unit_destroyed" else data.NAMES[event["building"]]]

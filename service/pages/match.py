@@ -87,6 +87,7 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
         "definitions": Markup(f'<svg width="0" height="0">{all_definitions(look(game), game.seats.ids)}</svg>'),
         "heading": Markup(sheet_svg(drawing.heading)),
         "board": Markup(sheet_svg(drawing.board)),
+        "fight": Markup(sheet_svg(drawing.fight) if drawing.fight is not None else ""),
         "panels": Markup("".join([sheet_svg(sheet) for sheet in drawing.panels])),
         "news": drawing.news.sentences,
     }
@@ -132,6 +133,7 @@ def _embed_html(pages: Pages, position: Position) -> bytes:
         "definitions": Markup(f'<svg width="0" height="0">{all_definitions(look(game), game.seats.ids)}</svg>'),
         "heading": Markup(sheet_svg(drawing.heading)),
         "board": Markup(sheet_svg(drawing.board)),
+        "fight": Markup(sheet_svg(drawing.fight) if drawing.fight is not None else ""),
     }
     return rendered(pages, "embed.html", values)
 

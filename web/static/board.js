@@ -5,6 +5,9 @@ import { neighbour } from "./keys.js";
 const SVG = "http://www.w3.org/2000/svg";
 const TOUCHABLE = 40; // CSS pixels: a place that is smaller is not picked by a tap, but zoomed to
 const LEGIBLE = 64; // the same for a place where there is nothing to pick
+const LEAST = 11; // CSS pixels: smaller letters are not shown, but what is drawn instead of them
+const CLOSEST = 0.4; // board units in a CSS pixel
+const STEP = 1.4; // by which a button or a key zooms
 
 const svgElement = (name, properties = {}) => {
   const element = document.createElementNS(SVG, name);
@@ -19,20 +22,26 @@ function parsed(text) {
 }
 
 export class Board {
-  /** `places`: the elements for the heading, the board and the panels. `onPick` gets an id that was clicked or chosen by a key. */
-  constructor({ heading, board, panels, onPick }) {
-    this.roots = { heading, board, panels };
+  /**
+   * The elements for the heading, the board, the fight and the panels. `onPick` gets an id that was clicked or chosen by a key. `wheel`: whether the wheel zooms.
+   */
+  constructor({ heading, board, fight, panels, onPick, wheel = false }) {
+    this.roots = { heading, board, fight, panels };
     this.onPick = onPick;
     this.shown = new Map(); // the text of each fragment that is in the page
     this.sheets = new Map(); // the SVG element of each sheet
     this.able = new Set();
     this.chosen = new Map();
-    this.zoomed = null;
+    this.view = null; // the middle of what is shown and the board units in a CSS pixel, {x, y, u}, or null for the whole board
+    this.seen = { left: 0, top: 0, u: 1 }; // what is shown, and how large
     board.addEventListener("click", (event) => this._clicked(event));
     panels.addEventListener("click", (event) => this._clicked(event));
     board.addEventListener("focusin", (event) => event.target.matches(".target") && this._focusable(event.target));
     board.addEventListener("keydown", (event) => this._key(event));
     this._drag(board);
+    if (wheel) board.addEventListener("wheel", (event) => this._wheel(event), { passive: false });
+    this.resized = new ResizeObserver(() => this._look());
+    addEventListener("beforeprint", () => this.whole());
   }
 
   /** Show a picture: {title, sheets, fragments}. What is the same as before is left as it is. */
@@ -54,6 +63,18 @@ export class Board {
     }
     this._targets();
     this._mark();
+    if (this.changed) this._fit();
+    this._beside();
+  }
+
+  /** Put the fight on the side of the board where it does not cover its place. */
+  _beside() {
+    const place = this.shown.get("fight")?.element.querySelector("[data-at]").dataset.at;
+    const target = this.targets?.get(place);
+    if (place === this.fought || !target) return;
+    this.fought = place;
+    const [one, all] = [target.getBoundingClientRect(), this._rect()];
+    this.roots.fight.parentNode.classList.toggle("right", one.x + one.width / 2 < all.x + all.width / 2);
   }
 
   _sheet({ id, box, fragments }, texts) {
@@ -64,12 +85,14 @@ export class Board {
       for (const old of root.querySelectorAll(`:scope > svg[data-sheet="${CSS.escape(id)}"]`)) old.remove();
       root.append(svg);
       this.sheets.set(id, svg);
+      if (id === "board") this.resized.observe(svg);
     }
     const view = box.join(" ");
     if (id === "board") {
+      this.changed = view !== this.box?.join(" ");
       this.box = box;
       svg.style.setProperty("--ratio", box[2] / box[3]); // so that nothing beyond the board shows beside it
-      if (!this.zoomed) svg.setAttribute("viewBox", view);
+      if (!this.view) svg.setAttribute("viewBox", view);
     } else if (svg.getAttribute("viewBox") !== view) svg.setAttribute("viewBox", view);
     const names = new Set(fragments);
     for (const [name, kept] of this.shown) {
@@ -90,6 +113,7 @@ export class Board {
         else svg.prepend(element);
         kept = { sheet: id, text, element };
         this.shown.set(name, kept);
+        if (id === "board") this.changed = true;
       }
       after = kept.element;
     }
@@ -111,6 +135,7 @@ export class Board {
         const id = outline.dataset.id;
         const use = outline.matches("use") ? outline : outline.querySelector(":scope > .shape");
         const target = svgElement("use", { href: use.getAttribute("href"), class: "target", "data-place": id, role: "button", tabindex: "-1" });
+        if (outline.dataset.land) target.dataset.land = outline.dataset.land;
         if (outline.hasAttribute("transform")) target.setAttribute("transform", outline.getAttribute("transform"));
         this.targets.set(id, target);
         this.layer.append(target);
@@ -131,11 +156,16 @@ export class Board {
     }
   }
 
-  /** Say which ids can be picked, and which have been picked, with a count or nothing beside each. */
-  offer(able, chosen = new Map()) {
+  /** Say which ids can be picked, and which have been picked, with a count or nothing beside each. `seat` picks: its land comes into view. */
+  offer(able, chosen = new Map(), seat = null) {
     this.able = able;
     this.chosen = chosen;
     this._mark();
+    if (!able.size || !this.targets || this.steered || !seat) return;
+    if (this.centred !== seat) this.land(seat);
+    this.centred = seat;
+    const places = [...able].filter((id) => this.targets.has(id));
+    if (this.view && places.length && !places.some((id) => this._inView(id))) this.whole();
   }
 
   _mark() {
@@ -181,7 +211,7 @@ export class Board {
     const target = this.targets?.get(ids.find((id) => this.targets.has(id)));
     if (target) this._focusable(target);
     const small = target && target.getBoundingClientRect().width < (wanted === undefined ? LEGIBLE : TOUCHABLE) && matchMedia("(max-width: 56rem)").matches;
-    if (small && !this.zoomed && event.detail !== 0) return this.zoom(event.clientX, event.clientY);
+    if (small && !this.view && event.detail !== 0) return this.closer(this.seen.u / this._legible(), event);
     if (wanted !== undefined) this.onPick(wanted);
     else if (target) this.onLook?.(target.dataset.place);
     return undefined;
@@ -211,7 +241,8 @@ export class Board {
     const next = neighbour(points, here, event.key);
     if (next) {
       this._focusable(next.other);
-      next.other.focus();
+      next.other.focus({ preventScroll: Boolean(this.view) });
+      if (this.view && !this._inView(next.other.dataset.place)) this._see([next.other.dataset.place], this.view.u);
     }
   }
 
@@ -224,47 +255,156 @@ export class Board {
     [...(this.targets?.values() ?? [])].find((target) => target.getAttribute("tabindex") === "0")?.focus();
   }
 
-  /** Zoom to a point of the window, or, if that is done already, show the whole board. */
-  zoom(x, y) {
+  // -------------------------------------------------------------- near and far
+
+  /** Show the whole board. */
+  whole() {
+    this._set(null);
+  }
+
+  /** Show the board so many times as large, with what is at a point of the window where it is. */
+  closer(factor, point) {
+    const { left, top, u } = this.seen;
+    const seen = this._rect();
+    const [across, down] = point ? [point.clientX - seen.left, point.clientY - seen.top] : [seen.width / 2, seen.height / 2];
+    const next = Math.max(u / factor, CLOSEST);
+    this.steered = true;
+    this._set({ x: left + across * u + (seen.width / 2 - across) * next, y: top + down * u + (seen.height / 2 - down) * next, u: next });
+  }
+
+  /** Show the land of a seat so large that all can be read, unless all can be read on the whole board. Return false if there is none. */
+  land(seat) {
+    const lands = [...this.targets.keys()].filter((id) => this.targets.get(id).dataset.land === seat);
+    if (lands.length && this.seen.u > this._legible()) this._see(lands, this._legible());
+    return lands.length > 0;
+  }
+
+  step(direction) {
+    this.closer(direction > 0 ? STEP : 1 / STEP);
+  }
+
+  /** The board units in a CSS pixel up to which the labels of places can be read. */
+  _legible() {
+    const sizes = [...this.shown.get("map").element.querySelectorAll(".near")].map((label) => Number(label.dataset.least));
+    return Math.min(...sizes, 99) / LEAST;
+  }
+
+  _rect() {
+    return this.sheets.get("board").getBoundingClientRect();
+  }
+
+  _inView(id) {
+    const [one, all] = [this.targets.get(id).getBoundingClientRect(), this._rect()];
+    const [x, y] = [one.x + one.width / 2, one.y + one.height / 2];
+    return x > all.left && x < all.right && y > all.top && y < all.bottom;
+  }
+
+  /** Bring places into the middle. */
+  _see(ids, u) {
+    const seen = this._rect();
+    const boxes = ids.map((id) => this.targets.get(id).getBoundingClientRect());
+    const middle = (start, end, from) => (Math.min(...boxes.map((box) => box[start])) + Math.max(...boxes.map((box) => box[end]))) / 2 - from;
+    const [x, y] = [middle("left", "right", seen.left), middle("top", "bottom", seen.top)];
+    this._set({ x: this.seen.left + x * this.seen.u, y: this.seen.top + y * this.seen.u, u });
+  }
+
+  _set(view) {
+    this.view = view;
+    this.roots.board.classList.toggle("zoomed", view !== null);
+    this._look();
+    this.onZoom?.(this.view !== null);
+  }
+
+  /** Show the part of the board that is to be seen, within its edges. */
+  _look() {
     const svg = this.sheets.get("board");
-    if (!svg) return;
+    const { width, height } = this._rect();
+    if (!width || !height) return;
     const [left, top, wide, high] = this.box;
-    if (this.zoomed) {
-      this.zoomed = null;
-      svg.setAttribute("viewBox", this.box.join(" "));
-    } else {
-      const seen = svg.getBoundingClientRect();
-      const part = 0.45;
-      const [across, down] = [((x ?? seen.x + seen.width / 2) - seen.x) / seen.width, ((y ?? seen.y + seen.height / 2) - seen.y) / seen.height];
-      this.zoomed = { part, x: left + wide * clamp(across - part / 2, 0, 1 - part), y: top + high * clamp(down - part / 2, 0, 1 - part) };
-      this._pan(0, 0);
+    const most = Math.max(wide / width, high / height);
+    if (this.view && this.view.u >= most * 0.99) {
+      this.view = null;
+      this.roots.board.classList.remove("zoomed");
+      return void this._look();
     }
-    this.onZoom?.(this.zoomed !== null);
+    let part = this.box;
+    if (this.view) {
+      const { u } = this.view;
+      const within = (value, low, size, room) => (room >= size ? low + size / 2 : clamp(value, low + room / 2, low + size - room / 2));
+      this.view.x = within(this.view.x, left, wide, width * u);
+      this.view.y = within(this.view.y, top, high, height * u);
+      part = [this.view.x - (width * u) / 2, this.view.y - (height * u) / 2, width * u, height * u];
+    }
+    svg.setAttribute("viewBox", part.join(" "));
+    this.seen = { left: part[0], top: part[1], u: this.view?.u ?? most, width, height };
+    svg.style.setProperty("--u", this.seen.u);
+    this._fit();
   }
 
-  _pan(across, down) {
-    const [left, top, wide, high] = this.box;
-    const { part } = this.zoomed;
-    this.zoomed.x = clamp(this.zoomed.x - across * wide * part, left, left + wide * (1 - part));
-    this.zoomed.y = clamp(this.zoomed.y - down * high * part, top, top + high * (1 - part));
-    this.sheets.get("board").setAttribute("viewBox", `${this.zoomed.x} ${this.zoomed.y} ${wide * part} ${high * part}`);
+  /**
+   * Choose what is shown by the room there is: letters that would be too small are replaced by what stands for them, in CSS pixels. Of that, all pieces are
+   * shown, then the marks and the labels that cover nothing else.
+   */
+  _fit() {
+    this.changed = false;
+    const { left, top, u } = this.seen;
+    const far = { pieces: [], marks: [], named: [] };
+    const { width, height } = this.seen;
+    for (const near of this.sheets.get("board").querySelectorAll(".near")) {
+      const small = near.dataset.least / u < LEAST;
+      const others = near.parentNode.id === "map" ? [near.nextElementSibling] : near.closest('[id^="p-"]').querySelectorAll(":scope > .far");
+      near.classList.toggle("off", small);
+      for (const other of others) {
+        if (small) far[other.classList[1]].push(other);
+        else other.classList.remove("on");
+      }
+    }
+    const taken = [];
+    for (const kind of ["pieces", "marks", "named"]) {
+      for (const group of far[kind]) {
+        const [x, y, across, down, wide, high] = (group.box ??= group.dataset.box.split(" ").map(Number));
+        const [start, above] = [(x - left) / u + across, (y - top) / u + down];
+        const covers = (box) => start < box[2] && box[0] < start + wide && above < box[3] && box[1] < above + high;
+        const free = kind === "pieces" || (start >= 0 && start + wide <= width && above + high <= height && !taken.some(covers));
+        group.classList.toggle("on", free);
+        if (free) taken.push([start, above, start + wide, above + high]);
+      }
+    }
   }
 
+  _wheel(event) {
+    if (!this.view && event.deltaY > 0) return;
+    event.preventDefault();
+    this.closer(Math.exp(-clamp(event.deltaY, -60, 60) / (event.ctrlKey ? 60 : 240)), event);
+  }
+
+  /** Pan with one pointer, pan and zoom with two. */
   _drag(root) {
-    let from = null;
+    const down = new Map();
+    const middle = () => {
+      const points = [...down.values()];
+      const [x, y] = ["clientX", "clientY"].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
+      return { clientX: x, clientY: y, far: points.length > 1 ? Math.hypot(points[0].clientX - points[1].clientX, points[0].clientY - points[1].clientY) : 1 };
+    };
     root.addEventListener("pointerdown", (event) => {
-      this.dragged = false;
-      from = this.zoomed ? event : null;
+      if (!down.size) this.dragged = false;
+      down.set(event.pointerId, event);
     });
     root.addEventListener("pointermove", (event) => {
-      if (!from || !this.zoomed) return;
+      const from = down.get(event.pointerId);
+      if (!from || (!this.view && down.size < 2)) return;
       if (!this.dragged && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < 6) return;
-      this.dragged = true;
-      const seen = this.sheets.get("board").getBoundingClientRect();
-      this._pan((event.clientX - from.clientX) / seen.width, (event.clientY - from.clientY) / seen.height);
-      from = event;
+      this.dragged = this.steered = true;
+      const before = middle();
+      down.set(event.pointerId, event);
+      const now = middle();
+      if (down.size > 1) this.closer(now.far / before.far, now);
+      if (!this.view) return;
+      this.view.x -= (now.clientX - before.clientX) * this.view.u;
+      this.view.y -= (now.clientY - before.clientY) * this.view.u;
+      this._look();
     });
-    for (const end of ["pointerup", "pointercancel", "pointerleave"]) root.addEventListener(end, () => (from = null));
+    for (const end of ["pointerup", "pointercancel", "pointerleave"]) root.addEventListener(end, (event) => down.delete(event.pointerId));
   }
 }
 

@@ -10,6 +10,7 @@ const hidden = document.createElement("div");
 const board = new Board({
   heading: document.getElementById("the-heading"),
   board: document.getElementById("the-board"),
+  fight: document.getElementById("the-fight"),
   panels: hidden,
   onPick: () => {},
 });

@@ -33,15 +33,12 @@ let loading = null;
 let following = null;
 let drafted = null; // the picture of a draft, which is shown instead of a version
 
-const board = new Board({ heading: $("the-heading"), board: $("the-board"), panels: $("the-panels"), onPick: (id) => play.pick(id) });
+const board = new Board({ heading: $("the-heading"), board: $("the-board"), fight: $("the-fight"), panels: $("the-panels"), onPick: (id) => play.pick(id), wheel: matchMedia("(min-width: 56rem)").matches });
 board.onLook = async (id) => {
   const { why } = await import("./why.js");
   if (!drafted) why({ api, id, name: word(words, id), version: wanted, viewer, told, show: stepTo, dispute: $("dispute").hidden ? null : dispute });
 };
-board.onZoom = (zoomed) => {
-  $("whole").hidden = !zoomed;
-  $("the-board").classList.toggle("zoomed", zoomed);
-};
+board.onZoom = (zoomed) => ($("whole").hidden = !zoomed);
 
 const play = new Playing({
   root: $("play"),
@@ -459,7 +456,9 @@ const moves = {
       $("textboard").focus();
     }
   },
-  zoom: () => board.zoom(),
+  closer: () => board.step(1),
+  farther: () => board.step(-1),
+  zoom: () => (board.view ? board.whole() : (play.seat && board.land(play.seat)) || board.step(1)),
   board: () => board.focus(),
   why: () => board.place && board.onLook(board.place),
   log: () => $("log").focus(),
@@ -470,7 +469,7 @@ const moves = {
   },
   help: () => $("help").showModal(),
   close: () => {
-    if (board.zoomed) board.zoom();
+    if (board.view) board.whole();
     else play.startAgain();
   },
   button: (pressed) => play.press(Number(pressed.key)),
@@ -501,7 +500,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 for (const button of document.querySelectorAll("[data-do]")) button.onclick = (event) => moves[button.dataset.do](event);
-$("whole").onclick = () => board.zoom();
 $("scrub").oninput = () => stepTo(Number($("scrub").value));
 
 for (const part of ["replay", "look", "play", "help"]) {

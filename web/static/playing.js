@@ -124,7 +124,7 @@ export class Playing {
       for (const { key, value } of this.counts.rows()) if (key !== null && value) chosen.set(key, String(value));
     }
     for (const id of chosen.keys()) if (this.last() === id) able.set(id, null);
-    return this.board.offer(new Set(able.keys()), chosen);
+    return this.board.offer(new Set(able.keys()), chosen, this.seat);
   }
 
   last() {
