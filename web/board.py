@@ -10,14 +10,12 @@ from typing import TypeVar
 from games.drawing import counted, listed
 from games.scene import Area, Link, Mark, News, Piece, Place, Scene
 from web.drawing import Box, Sheet, group
-from web.flow import GAP, Item, Part, Placed, badge, drawn, flow, glyph, least, rectangle, text
+from web.flow import GAP, Item, Placed, badge, drawn, flow, glyph, least, rectangle, text
 from web.look import BADGE, Look, painted
 from web.text import number, safe, whole, width
 
 T = TypeVar("T", Piece, Mark)
 COUNT, PILE_COUNT, NOTE = 15, 17, 15  # sizes of numbers
-TAG = 12  # CSS pixels: the size of letters of what is shown from afar
-ROOM = 64.0  # CSS pixels: how wide it may be before it is wrapped
 FEW = 3  # letters of a short word
 PILES = ((1,), (2,), (2, 1), (2, 2), (3, 2), (3, 2, 1))  # pieces in each row of a pile, from below
 STEP, RISE = 0.86, 0.46  # from one piece of a pile to the next, in sizes of the piece
@@ -85,10 +83,13 @@ def _outline(place: Place, look: Look, afar: bool) -> str:
     outline, named = look.picture.outlines[shape], f' data-id="{safe(place.id)}"'
     if afar and place.land is not None:
         named += f' data-land="{place.land}"'
+    if afar:  # where its content has its middle
+        area = place.area
+        named += f' data-middle="{whole(area.left + area.width / 2)} {whole(area.top + (area.height + place.head) / 2)}"'
     below, above = f'<use href="#u-{shape}"/>' if outline.below else "", f'<use href="#v-{shape}"/>' if outline.above else ""
-    whole = not (at or below or above)
-    line = f'<use href="#o-{shape}" class="a-{ground} s-{outline.rim} shape"{named if whole else ""}/>'
-    return line if whole else f"<g{at}{named}>{below}{line}{above}</g>"
+    alone = not (at or below or above)
+    line = f'<use href="#o-{shape}" class="a-{ground} s-{outline.rim} shape"{named if alone else ""}/>'
+    return line if alone else f"<g{at}{named}>{below}{line}{above}</g>"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -106,10 +107,7 @@ def _title(place: Place, look: Look, afar: bool) -> tuple[str, list[Box]]:
         boxes += _boxes(placed, place, area.top + top)
     if afar and place.label:
         code = len(place.label) <= FEW  # it stands in the corner, so that the glyph can be beside it
-        parts = [
-            _near("".join(parts), min(sizes)),
-            _far(_named(place), area.left if code else area.left + area.width / 2, area.top, 0, 0 if code else 0.5),
-        ]
+        parts = [_near("".join(parts), min(sizes), f"{whole(area.left if code else area.left + area.width / 2)} {whole(area.top)}")]
     if place.glyph:
         art = look.glyphs[place.glyph]
         left, top = area.left + (area.width - art.width) / 2, area.top + look.picture.label + 4
@@ -170,12 +168,13 @@ def _content(name: str, place: Place, pieces: tuple[Piece, ...], marks: tuple[Ma
     items = [*_pieces(place, pieces, look), *_marks(place, marks, look)]
     placed = flow(items, area.width, area.height - head, most=look.picture.scale)
     top = area.top + head + max((area.height - head - placed.height * placed.scale) / 2, 0)
-    inside = drawn(placed, area.left - place.x, top - place.y)
-    content = _holder(place, look) + (_near(inside, least(placed)) if afar else inside)
+    content = _holder(place, look)
+    if not afar:
+        content += drawn(placed, area.left - place.x, top - place.y)
     if content and (place.x or place.y):
         content = f"<g{_at(place.x, place.y, 0)}>{content}</g>"
-    if afar and least(placed) < math.inf:
-        content += _from_afar(place, pieces, marks, look)
+    if afar:
+        content += _near(drawn(placed, area.left, top), least(placed), _from_afar(place, pieces, marks))
     return group(name, content, _in_words(place, pieces, marks, look)), _boxes(placed, place, top)
 
 
@@ -270,87 +269,25 @@ def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
     return items
 
 
-# ---------------------------------------------------------------- what is shown of places that are too small for their content
+# ---------------------------------------------------------------- what pages show of places that are too small for their content
 
 
-def _near(content: str, smallest: float) -> str:
-    """Return what is shown where its letters can be read. `smallest`: their least size in board units, infinite if there are none."""
-    return f'<g class="near" data-least="{number(smallest)}">{content}</g>' if smallest < math.inf else content
+def _near(content: str, smallest: float, afar: str) -> str:
+    """Return what is shown where its letters can be read. `smallest`: their least size in board units, infinite if there are none. `afar`:
+    what a page draws elsewhere, in its own units."""
+    return f'<g class="near" data-least="{number(smallest)}" data-far="{safe(afar)}">{content}</g>' if smallest < math.inf else content
 
 
-def _far(item: Item, x: float, y: float, top: float, before: float = 0.5) -> str:
-    """Return what is shown instead, in CSS pixels around a point of the board, so that it can be read at every size.
-
-    `top`: how far below the point it begins. `before`: the part of its width that is to the left of the point.
-    """
-    left = -item.width * before
-    box = " ".join([number(x), number(y), whole(left), whole(top), whole(item.width), whole(item.height)])
-    inside = "".join([part.at(left, top) for part in item.parts])
-    return f'<g class="far {item.id}" transform="translate({number(x)} {number(y)})" data-box="{box}"><g class="px">{inside}</g></g>'
-
-
-def _named(place: Place) -> Item:
-    """Return the label of a place on a ground of its own, since it may be wider than the place."""
-    wide = width(place.label, TAG) + 4
-    parts = rectangle(f"a-{place.ground}", wide, TAG + 3, 4), text(place.label, TAG, place.ground, wide / 2, TAG - 0.5, "b m")
-    return Item("named", wide, TAG + 3, parts)
-
-
-def _from_afar(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look) -> str:
-    """Return how many pieces each seat has in a place, and the marks."""
-    counts: dict[tuple[str | None, str], int] = {}
+def _from_afar(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark]) -> str:
+    """Return what a place has, in words: `@red=3` for 3 pieces of a seat, `*civilian=2` for pieces of nobody by their glyph, and
+    `crystal/token=15` for a mark by glyph, ground and letters, if these are few."""
+    counts: dict[str, int] = {}
     for piece in sorted(pieces, key=lambda piece: piece.seat or ""):
-        key = piece.seat, "" if piece.seat is not None else piece.glyph
+        key = f"*{piece.glyph}" if piece.seat is None else f"@{piece.seat}"
         counts[key] = counts.get(key, 0) + piece.number
-    rows = [
-        _row(
-            "pieces",
-            [_chip(badge(seat) if seat is not None else _sign(name, "i-plain", look), str(many)) for (seat, name), many in counts.items()],
-        ),
-        _row("marks", [_token(mark, look) for mark in marks]),
-    ]
-    area, found = place.area, ""
-    x, y = area.left + area.width / 2, area.top + (area.height + place.head) / 2
-    top = -sum([row.height for row in rows]) / 2
-    for row in rows:
-        if row.width:
-            found += _far(row, x, y, top)
-        top += row.height
-    return found
-
-
-def _row(id: str, items: list[Item]) -> Item:
-    """Return items in rows as one item. It has no size if there are none."""
-    if not items:
-        return Item(id, 0, 0, ())
-    placed = flow(items, max(ROOM, max([item.width for item in items])), math.inf, centred=False, gap=2)
-    wide = max([x + item.width for item, x, _ in placed.items])
-    return Item(id, wide, placed.height, (Part(0, 0, "<svg", f' overflow="visible">{drawn(placed, 0, 0)}</svg>'),))
-
-
-def _chip(sign: Part, words: str) -> Item:
-    """Return a sign of 20 by 20 and a few letters on plain ground."""
-    wide = BADGE + 8 + width(words, TAG)
-    parts = rectangle("a-plain s-edge", wide, BADGE, BADGE / 2), sign, text(words, TAG, "plain", BADGE + 2, 14.5, "b")
-    return Item(words, wide, BADGE, parts)
-
-
-def _token(mark: Mark, look: Look) -> Item:
-    """Return a mark, with its letters if they are few."""
-    paper = rectangle(f"a-{mark.ground} s-edge", BADGE, BADGE, 5)
-    sign = _sign(mark.glyph, f"i-{mark.ground}", look)
-    if not mark.text or len(mark.text) > FEW:
-        return Item(mark.id, BADGE, BADGE, (paper, sign))
-    item = _chip(paper, mark.text)
-    return item._replace(parts=(*item.parts, sign))
-
-
-def _sign(name: str, style: str, look: Look) -> Part:
-    """Return a glyph in the middle of a square of 20 by 20."""
-    art = look.glyphs[name]
-    scale = (BADGE - 6) / max(art.width, art.height)
-    left, top = (BADGE - art.width * scale) / 2, (BADGE - art.height * scale) / 2
-    return Part(0, 0, f'<use href="#g-{name}" class="{style}" transform="translate({number(left)} {number(top)})scale({scale:.3g})"')
+    words = [f"{key}={many}" for key, many in counts.items()]
+    words += [f"{mark.glyph}/{mark.ground}={mark.text if len(mark.text) <= FEW else ''}" for mark in marks]
+    return " ".join(words)
 
 
 # ---------------------------------------------------------------- arrows and travels

@@ -50,24 +50,17 @@ def fight(shown: Fight, game: str, look: Look) -> Sheet:
         ._replace(after=f' stroke-width="3" data-at="{safe(shown.place)}"/>')
         .at(0, 0)
     )
-    fragments = {
-        "fight": group("fight", paper),
-        "fight-sides": group("fight-sides", "".join(parts)),
-        "fight-status": group("fight-status", "".join(said)),
-    }
+    fragments = {"fight": group("fight", "".join([paper, *parts, *said]))}
     return Sheet("fight", 0, 0, WIDE, top, fragments, [Box("fight", "", 0, 0, WIDE, top), *boxes])
 
 
 def _rows(side: Side, look: Look) -> Iterator[list[Item]]:
     """Yield what is shown of a side, row by row: who it is, its pieces, its cards, what it adds up, its dice, and the sum."""
     sign = [badge(side.seat)] if side.seat is not None else []
-    left = (BADGE + 6) * len(sign)
-    named = width(side.name, NAME)
-    yield [
-        Item("name", left + named, 22, (*sign, text(side.name, NAME, "panel", left, 16, "b"))),
-        *([_won()] if side.won else []),
-        _words("role", side.role),
-    ]
+    role = [text(side.role, TEXT, "panel", HALF, 15, "e")]
+    if side.won:
+        role = [rectangle("a-coin", 26, 20, 10, HALF - 26), glyph("crown", "i-coin", HALF - 22, 3)]
+    yield [Item("name", HALF, 22, (*sign, text(side.name, NAME, "panel", (BADGE + 6) * len(sign), 16, "b"), *role))]
     yield [_piece(piece, look) for piece in side.pieces]
     yield [*[card_item(card, look) for card in side.cards], *[_sealed(number) for number in range(side.hidden)]]
     yield [_detail(f"{place} {detail.name}", detail.name, detail.value) for place, detail in enumerate(side.details)]
@@ -78,10 +71,6 @@ def _rows(side: Side, look: Look) -> Iterator[list[Item]]:
 
 def _words(id: str, words: str, style: str = "") -> Item:
     return Item(f"{id} {words}", width(words, TEXT), LINE, (text(words, TEXT, "panel", 0, 14, style),))
-
-
-def _won() -> Item:
-    return Item("won", 26, 20, (rectangle("a-coin", 26, 20, 10), glyph("crown", "i-coin", 4, 3)))
 
 
 def _piece(piece: Piece, look: Look) -> Item:
@@ -114,5 +103,5 @@ def _total(total: str) -> Item:
 
 
 def _rule(id: str, game: str) -> Item:
-    before = f'<a href="/games/{game}#{safe(id)}" data-rule="{safe(id)}"><text font-size="12" class="i-panel u"'
+    before = f'<a href="/games/{game}#{safe(id)}"><text font-size="12" class="i-panel u"'
     return Item(id, width(id, 12), 16, (Part(0, 13, before, f">{safe(id)}</text></a>"),))

@@ -127,4 +127,5 @@ def moved(item: Item, x: float, y: float) -> str:
     if len(item.parts) == 1:
         return item.parts[0].at(round(x), round(y))
     inside = "".join([part.at(0, 0) for part in item.parts])
-    return f'<g transform="translate({whole(x)} {whole(y)})">{inside}</g>'
+    at = f' transform="translate({whole(x)} {whole(y)})"' if round(x) or round(y) else ""
+    return f"<g{at}>{inside}</g>"

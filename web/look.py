@@ -24,7 +24,7 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-se
 .b{font-weight:700}.m{text-anchor:middle}.e{text-anchor:end}.u{text-decoration:underline}
 .line{fill:none;stroke-linejoin:round;stroke-linecap:round}.k{stroke:currentColor}
 .shape{stroke-width:1.5}.held{fill:none;stroke-width:6}.rim{fill:none;stroke-width:9}
-.spent{opacity:.5}.far{display:none}.shade{fill:#000;fill-opacity:.28}.shine{fill:#fff;fill-opacity:.4}
+.spent{opacity:.5}.shade{fill:#000;fill-opacity:.28}.shine{fill:#fff;fill-opacity:.4}
 .touched{fill:none;stroke-width:4;stroke-dasharray:9 6}
 .way{fill:none;stroke-width:5;stroke-linecap:round;stroke-dasharray:1 11}
 .comet{stroke:#fff;stroke-width:4;stroke-dasharray:12 600;opacity:0;animation:go 1.2s ease-in-out}

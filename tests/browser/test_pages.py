@@ -215,21 +215,97 @@ def test_the_board_in_a_frame_follows_the_match(open_page: Open, ada: Api) -> No
     expect(units).not_to_have_count(before)
 
 
-def test_a_tap_zooms_to_a_group_of_places_that_are_small(open_page: Open, ada: Api) -> None:
+LETTERS = """() => {
+  const sizes = [];
+  for (const text of document.querySelectorAll("#the-board svg text, #the-fight svg text, #the-board svg use[href^='#b-']")) {
+    const box = text.getBoundingClientRect();
+    if (!box.width || text.closest(".targets")) continue;
+    const { a, b } = text.getScreenCTM();
+    const badge = text.tagName === "use" && document.querySelector(`${text.getAttribute("href")} text`);
+    sizes.push([Math.hypot(a, b) * parseFloat(getComputedStyle(badge || text).fontSize), (badge || text).textContent]);
+  }
+  return sizes.length ? sizes.sort(([one], [other]) => one - other)[0] : [0, "no letters"];
+}"""  # the size of the smallest letters of a board in CSS pixels, and the letters
+LEAST = 10.99
+WINDOWS = ({"width": 1280, "height": 800}, {"width": 768, "height": 1024}, {"width": 390, "height": 844})
+
+
+@pytest.mark.parametrize(
+    "matches",
+    [
+        (("war_of_civilizations", (2, 6)), ("war", (4,)), ("war_of_the_worlds", (2,))),
+        pytest.param((("war_of_civilizations", (3, 4, 5)), ("war", (2, 3))), marks=pytest.mark.soak),
+    ],
+)
+def test_every_letter_of_a_board_can_be_read_on_every_window(open_page: Open, ada: Api, finished: str, matches: tuple[Any, ...]) -> None:
+    page = open_page("/", ada.key)
+    paths = [f"/m/{finished}?at=60"]
+    for game, numbers in matches:
+        seats = ada.ask("GET", f"/v1/games/{game}")["seats"]
+        for number in numbers:
+            paths.append(f"/m/{ada.ask('POST', '/v1/matches', {'game': game, 'seats': dict.fromkeys(seats[:number], 'me')})['id']}")
+    for path in paths:
+        page.goto(path)
+        page.locator(".target").first.wait_for(state="attached")
+        page.locator("#log li").first.wait_for(state="attached")
+        for window in WINDOWS:
+            page.set_viewport_size(window)
+            page.evaluate(FRAME)
+            for key in ("", "z", "+"):
+                if key:
+                    page.keyboard.press(key)
+                size, letters = page.evaluate(LETTERS)
+                assert size >= LEAST, f"{letters} has {size} pixels at {path}, {window}, after {key}"
+
+
+FRAME = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+
+
+def test_the_land_of_who_is_to_act_is_in_view_and_keys_buttons_and_taps_zoom(open_page: Open, ada: Api) -> None:
     seats = dict.fromkeys(ada.ask("GET", "/v1/games/war_of_civilizations")["seats"], "me")
     match = ada.ask("POST", "/v1/matches", {"game": "war_of_civilizations", "seats": seats})["id"]
     page = open_page(f"/m/{match}", ada.key, **PHONE)
-    place = page.locator(".target.can").first
-    place.wait_for()
+    place, whole = page.locator(".target.can").first, page.locator("#whole")
+    expect(whole).to_be_visible()
+    expect(place).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(whole).to_be_hidden()
     small = place.bounding_box()
     assert small is not None
     page.touchscreen.tap(small["x"] + small["width"] / 2, small["y"] + small["height"] / 2)
-    expect(page.locator("#whole")).to_be_visible()
+    expect(whole).to_be_visible()
     large = place.bounding_box()
     assert large is not None
     assert large["width"] > 1.8 * small["width"]
     page.touchscreen.tap(large["x"] + large["width"] / 2, large["y"] + large["height"] / 2)
     expect(page.locator("#play .pick")).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.get_by_role("button", name="Whole board").click()
+    expect(whole).to_be_hidden()
+    page.get_by_role("button", name="Closer").click()
+    expect(whole).to_be_visible()
+    page.get_by_role("button", name="Farther away").click()
+    expect(whole).to_be_hidden()
+
+
+def test_a_fight_is_shown_with_its_rules_for_its_stretch_of_the_replay(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "ai:random", "blue": "ai:random"}})["id"]
+    rolled = after = 0
+    while not rolled:
+        for entry in ada.ask("GET", f"/v1/matches/{match}/entries?after={after}&wait=5")["entries"]:
+            after = entry["version"]
+            if any(event["type"] == "attack_rolled" for event in entry["events"]):
+                rolled = rolled or after
+    page = open_page(f"/m/{match}?at={rolled}&viewer=spectator")
+    fight = page.locator("#the-fight")
+    expect(fight).to_contain_text("Fight for")
+    fight.get_by_text("WAR-ATT-07").click()
+    expect(page.locator("#rule-text")).not_to_be_empty()
+    page.keyboard.press("Escape")
+    page.get_by_text("The fight", exact=True).click()
+    expect(fight).to_be_hidden()
+    page.keyboard.press("Home")
+    expect(page.locator(".fight")).to_be_hidden()
 
 
 @pytest.mark.parametrize("path", ["/", "/m/{match}?at=40", "/embed/{match}", pytest.param("/games/war", marks=pytest.mark.soak)])

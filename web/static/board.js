@@ -21,6 +21,83 @@ function parsed(text) {
   return holder.firstElementChild;
 }
 
+// ---------------------------------------------------------------- what is drawn instead of letters that are too small, in CSS pixels
+
+const SIGN = 20; // the size of badges and glyphs
+const ROOM = 64; // how wide a row may be
+const letters = document.createElement("canvas").getContext("2d");
+
+function writing(words, ground, x, y) {
+  const element = svgElement("text", { "font-size": 12, class: `b i-${ground}`, x, y });
+  element.textContent = words;
+  letters.font = "bold 12px system-ui, 'DejaVu Sans', sans-serif";
+  return { element, wide: letters.measureText(words).width };
+}
+
+const paper = (ground, width, height, rx) => svgElement("rect", { class: `a-${ground}`, width, height, rx });
+
+/** Return a group around a point of the board. `kind`: what it shows. */
+function grouped(kind, [x, y], [left, top, wide, high], elements) {
+  const group = svgElement("g", { class: "far", transform: `translate(${x} ${y})` });
+  const sized = svgElement("g", { class: "px" });
+  const inside = svgElement("g", { transform: `translate(${left} ${top})` });
+  inside.append(...elements);
+  sized.append(inside);
+  group.append(sized);
+  return Object.assign(group, { kind, box: [x, y, left, top, wide, high] });
+}
+
+/** Return the label of a place on a ground of its own, since it may be wider than the place. A short one begins at the point. */
+function labelled(near) {
+  const text = near.querySelector("text");
+  const ground = text.getAttribute("class").match(/i-(\S+)/)[1];
+  const { element, wide } = writing(text.textContent, ground, 2, 12);
+  const left = text.textContent.length > 3 ? -wide / 2 - 2 : 0;
+  return grouped("named", near.dataset.far.split(" ").map(Number), [left, 0, wide + 4, 15], [paper(ground, wide + 4, 15, 4), element]);
+}
+
+/** Return how many pieces of each seat are in a place, and the marks: `@red=3`, `*civilian=2`, `glyph/ground=letters`. */
+function standIns(near, middle) {
+  const rows = { pieces: [], marks: [] };
+  for (const thing of near.dataset.far.split(" ")) {
+    const [, sort, name, on, words] = thing.match(/^([@*]?)([^/=]+)\/?([^=]*)=(.*)$/);
+    const { element, wide } = writing(words, "plain", SIGN + 2, 14.5);
+    const item = svgElement("g");
+    item.wide = words ? SIGN + 7 + wide : SIGN;
+    if (words) item.append(paper("plain", item.wide, SIGN, SIGN / 2), element);
+    if (on) item.append(paper(on, SIGN, SIGN, 5));
+    item.append(sort === "@" ? svgElement("use", { href: `#b-${name}` }) : sign(name, on || "plain"));
+    rows[sort ? "pieces" : "marks"].push(item);
+  }
+  const laid = Object.entries(rows).filter(([, items]) => items.length).map(([kind, items]) => [kind, items, inRows(items)]);
+  let top = -laid.reduce((sum, [, , { high }]) => sum + high, 0) / 2;
+  return laid.map(([kind, items, { wide, high }]) => {
+    top += high;
+    return grouped(kind, middle, [-wide / 2, top - high, wide, high], items);
+  });
+}
+
+function inRows(items) {
+  let [left, top, most] = [0, 0, 0];
+  for (const item of items) {
+    if (left && left + item.wide > ROOM) [left, top] = [0, top + SIGN];
+    item.setAttribute("transform", `translate(${left} ${top})`);
+    left += item.wide + 2;
+    most = Math.max(most, left - 2);
+  }
+  return { wide: most, high: top + SIGN };
+}
+
+/** Return a glyph in the middle of its square. */
+function sign(name, ground) {
+  const { x, y, width, height } = glyphs.get(name) ?? glyphs.set(name, document.getElementById(`g-${name}`).getBBox()).get(name);
+  const scale = (SIGN - 6) / Math.max(width, height);
+  const [left, top] = [SIGN / 2 - (x + width / 2) * scale, SIGN / 2 - (y + height / 2) * scale];
+  return svgElement("use", { href: `#g-${name}`, class: `i-${ground}`, transform: `translate(${left} ${top}) scale(${scale})` });
+}
+
+const glyphs = new Map(); // the box of each
+
 export class Board {
   /**
    * The elements for the heading, the board, the fight and the panels. `onPick` gets an id that was clicked or chosen by a key. `wheel`: whether the wheel zooms.
@@ -54,6 +131,7 @@ export class Board {
         for (const [name, kept] of this.shown) if (kept.sheet === id) this.shown.delete(name);
       }
     }
+    if (!wanted.has("fight")) this.roots.fight.replaceChildren(); // also the one that the server has written
     const last = new Map();
     for (const sheet of picture.sheets) {
       const svg = this._sheet(sheet, picture.fragments);
@@ -63,7 +141,9 @@ export class Board {
     }
     this._targets();
     this._mark();
-    if (this.changed) this._fit();
+    if (this.changed === "box") this._look();
+    else if (this.changed) this._fit();
+    this._turn();
     this._beside();
   }
 
@@ -89,7 +169,7 @@ export class Board {
     }
     const view = box.join(" ");
     if (id === "board") {
-      this.changed = view !== this.box?.join(" ");
+      if (view !== this.box?.join(" ")) this.changed = "box";
       this.box = box;
       svg.style.setProperty("--ratio", box[2] / box[3]); // so that nothing beyond the board shows beside it
       if (!this.view) svg.setAttribute("viewBox", view);
@@ -113,7 +193,7 @@ export class Board {
         else svg.prepend(element);
         kept = { sheet: id, text, element };
         this.shown.set(name, kept);
-        if (id === "board") this.changed = true;
+        if (id === "board") this.changed ||= "content";
       }
       after = kept.element;
     }
@@ -137,6 +217,7 @@ export class Board {
         const target = svgElement("use", { href: use.getAttribute("href"), class: "target", "data-place": id, role: "button", tabindex: "-1" });
         if (outline.dataset.land) target.dataset.land = outline.dataset.land;
         if (outline.hasAttribute("transform")) target.setAttribute("transform", outline.getAttribute("transform"));
+        target.middle = outline.dataset.middle.split(" ").map(Number);
         this.targets.set(id, target);
         this.layer.append(target);
       }
@@ -161,11 +242,17 @@ export class Board {
     this.able = able;
     this.chosen = chosen;
     this._mark();
-    if (!able.size || !this.targets || this.steered || !seat) return;
-    if (this.centred !== seat) this.land(seat);
-    this.centred = seat;
-    const places = [...able].filter((id) => this.targets.has(id));
-    if (this.view && places.length && !places.some((id) => this._inView(id))) this.whole();
+    this.turn = able.size ? seat : null;
+    this._turn();
+    const places = [...able].filter((id) => this.targets?.has(id));
+    if (this.view && !this.steered && places.length && !places.some((id) => this._inView(id))) this.whole();
+  }
+
+  /** Bring the land of the seat that picks into view, once, unless its reader has chosen a view. */
+  _turn() {
+    if (!this.turn || !this.targets || this.steered || this.centred === this.turn) return;
+    this.centred = this.turn;
+    this.land(this.turn);
   }
 
   _mark() {
@@ -352,17 +439,17 @@ export class Board {
     const { width, height } = this.seen;
     for (const near of this.sheets.get("board").querySelectorAll(".near")) {
       const small = near.dataset.least / u < LEAST;
-      const others = near.parentNode.id === "map" ? [near.nextElementSibling] : near.closest('[id^="p-"]').querySelectorAll(":scope > .far");
       near.classList.toggle("off", small);
-      for (const other of others) {
-        if (small) far[other.classList[1]].push(other);
+      if (small && !near.others) near.after(...(near.others = near.parentNode.id === "map" ? [labelled(near)] : standIns(near, this.targets.get(near.parentNode.id.slice(2)).middle)));
+      for (const other of near.others ?? []) {
+        if (small) far[other.kind].push(other);
         else other.classList.remove("on");
       }
     }
     const taken = [];
     for (const kind of ["pieces", "marks", "named"]) {
       for (const group of far[kind]) {
-        const [x, y, across, down, wide, high] = (group.box ??= group.dataset.box.split(" ").map(Number));
+        const [x, y, across, down, wide, high] = group.box;
         const [start, above] = [(x - left) / u + across, (y - top) / u + down];
         const covers = (box) => start < box[2] && box[0] < start + wide && above < box[3] && box[1] < above + high;
         const free = kind === "pieces" || (start >= 0 && start + wide <= width && above + high <= height && !taken.some(covers));

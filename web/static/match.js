@@ -262,10 +262,10 @@ async function showRule(id) {
 }
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-rule]");
+  const link = event.target.closest("[data-rule], #the-fight a");
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
-    showRule(link.dataset.rule);
+    showRule(link.dataset.rule ?? link.getAttribute("href").split("#")[1]);
   }
 });
 
