@@ -56,6 +56,18 @@ def photograph_drawings(browser: str, drawings: Iterable[Path]) -> None:
             html.unlink()
 
 
+def photograph_cover(browser: str, path: Path) -> None:
+    """Make an image of the middle of a cover, of the size that chats show of a link."""
+    with _opened(browser) as opened:
+        page = opened.new_page(viewport={"width": 800, "height": 420})
+        page.set_content(
+            f'<body style="margin:0"><div style="height:420px;display:grid;place-items:center;overflow:hidden">{path.read_text("utf-8")}'
+        )
+        page.add_style_tag(content="svg{width:800px;height:auto}")
+        page.wait_for_timeout(SETTLED)
+        page.screenshot(path=path.with_suffix(".png"))
+
+
 def photograph_pages(browser: str, games: Sequence[Game], to: Path) -> None:
     """Write an image of every page into a folder, and print the names of the files."""
     with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:

@@ -1,7 +1,7 @@
 """Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png] [--pages]`.
 
 The SVG files need no browser. `--png` also makes images of them, and `--pages` makes images of every page; both need a Chromium
-(tools/browsers.py). `--covers` draws the covers in the lobby.
+(tools/browsers.py). `--covers` draws the covers in the lobby, and their images for links in chats.
 """
 
 from __future__ import annotations
@@ -46,17 +46,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--level", default="greedy", help="the level that plays it (default: greedy)")
     parser.add_argument("--png", action="store_true", help="make images too, with a Chromium")
     parser.add_argument("--pages", action="store_true", help="make images of every page of a private service, with a Chromium")
-    parser.add_argument("--covers", action="store_true", help="draw the covers of the games for the lobby, and nothing else")
+    parser.add_argument(
+        "--covers",
+        action="store_true",
+        help="draw the covers of the games, for the lobby and for links in chats, and nothing else (with a Chromium)",
+    )
     options = parser.parse_args(arguments)
     games = [GAMES[options.game]] if options.game else list(GAMES.values())
-    if options.covers:
-        for game in games:
-            (COVERS / f"{game.id}.svg").write_text(cover(game), encoding="utf-8")
-        return 0
-    browser = chromium(fetch=True) if options.png or options.pages else None
-    if (options.png or options.pages) and browser is None:
+    browser = chromium(fetch=True) if options.png or options.pages or options.covers else None
+    if (options.png or options.pages or options.covers) and browser is None:
         print(f"No Chromium was found. Install {' or '.join(NAMES)}, or name one in CHROMIUM.", file=sys.stderr)
         return 2
+    if options.covers and browser is not None:
+        from tools.photographs import photograph_cover
+
+        for game in games:
+            path = COVERS / f"{game.id}.svg"
+            path.write_text(cover(game), encoding="utf-8")
+            photograph_cover(browser, path)
+        return 0
     options.to.mkdir(parents=True, exist_ok=True)
     if options.pages and browser is not None:
         from tools.photographs import photograph_pages

@@ -55,6 +55,7 @@ from service.http.parsing import RECEIVED
 from service.http.problems import CHOSEN, Problem, refusal_problem
 from service.http.quotas import Asked
 from service.http.responses import (
+    FIXED,
     JSON,
     SVG,
     TEXT,
@@ -113,6 +114,8 @@ def get_picture(service: Service, call: Call, match: str) -> Response:
     """Return a picture of the match at a version as the caller may see it."""
     position, viewer = _seen(service, call, match)
     response = picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
+    if "at" in call.query:
+        response.headers["Cache-Control"] = FIXED
     return also_as(XML, response, call.header("Accept"))
 
 

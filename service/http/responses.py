@@ -29,6 +29,7 @@ _TEXT_HEADERS = [("Content-Type", f"{TEXT}; charset=utf-8")]
 _PUBLIC_SECONDS = 300
 _KEPT_SECONDS = 3600
 _PRIVATE = ("Cache-Control", "private, no-cache")
+FIXED = "private, max-age=31536000, immutable"  # for what is drawn of one version
 
 
 class Reply(NamedTuple):

@@ -5,6 +5,7 @@ The addresses of the pages' files share one mark, so that a page never mixes two
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +18,8 @@ from service.http.middleware import info_of
 from service.http.responses import SVG, empty_response, names_tag
 from web.page import crest_style
 
-KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": SVG}
+KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": SVG, ".png": "image/png"}
+_IMPORTS = re.compile(r'^import [^;]*?"\./([\w.]+)"', re.MULTILINE).findall
 FOREVER = "public, max-age=31536000, immutable"
 CRESTS = "crests.css"
 ICON = "icon.svg"
@@ -47,6 +49,13 @@ class Files:
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
+
+    def imported(self, name: str) -> list[str]:
+        """Return the modules that a module imports at once, and that these import, so that a page can ask for all of them together."""
+        found: list[str] = [name]
+        for module in found:
+            found += [other for other in _IMPORTS(self._files[module].decode()) if other not in found]
+        return found[1:]
 
     def response(self, mark: str, name: str) -> Response:
         """Return a file, or 404. Without the present mark, as from a page of before a new release, caches must ask each time."""

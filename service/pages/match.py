@@ -80,6 +80,7 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
         "viewer": asked,
         "words": orjson.dumps(_words(game, view)).decode(),
         "seats": orjson.dumps(seats).decode(),
+        "modules": pages.files.imported("match.js"),
         "extras": " ".join([name for name in EXTRAS if name in pages.files]),
         "seat_list": seats,
         "thinking": None if (thinking := thinking_of(position)) is None else thinking.seat,

@@ -159,6 +159,19 @@ def test_oembed_tells_how_to_show_a_match_of_this_server_alone(client: FlaskClie
         assert client.get("/oembed", query_string={"url": address}).status_code == 404
 
 
+def test_a_match_is_told_in_chats_by_its_players_and_an_image_and_its_modules_are_asked_for_together(
+    client: FlaskClient, match: str
+) -> None:
+    found = Tags(client.get(f"/m/{match}").text).found
+    told = {attributes["property"]: attributes["content"] for tag, attributes in found if tag == "meta" and "property" in attributes}
+    assert told["og:title"] == "War of the Worlds: The New Wave: Ada, Ben"
+    image = client.get(str(told["og:image"]))
+    assert (image.mimetype, image.data[:8]) == ("image/png", b"\x89PNG\r\n\x1a\n")
+    asked = {Path(str(attributes["href"])).name for tag, attributes in found if tag == "link" and attributes.get("rel") == "modulepreload"}
+    assert {"board.js", "frames.js", "site.js", "asking.js"} <= asked
+    assert asked.isdisjoint(ON_REQUEST)
+
+
 def told(client: FlaskClient, match: str, origin: str, **environ: str) -> str:
     """Return what oEmbed and the page of a match tell of where the service is, and fail unless they agree."""
     answer = client.get(f"/oembed?url={origin}/m/{match}", environ_overrides=environ)

@@ -25,6 +25,7 @@ def test_a_picture_needs_no_key_and_is_one_whole_document(anybody: Caller, match
     assert Tree.fromstring(answer.data).tag == "{http://www.w3.org/2000/svg}svg"
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     assert answer.headers["Cache-Control"] == "private, no-cache"
+    assert "immutable" in anybody.get(f"/v1/matches/{match}/state.svg?at=3").headers["Cache-Control"], "that of one version stays as it is"
 
 
 def test_the_state_comes_as_a_picture_if_the_caller_prefers_one(anybody: Caller, match: str) -> None:
