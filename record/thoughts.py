@@ -6,6 +6,7 @@ docs/auditing.md describes both for other languages.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from games.patterns import DIGEST, matches
@@ -54,6 +55,15 @@ def request_in(entry: Entry) -> dict[str, str] | None:
     {'id': '7c', 'fingerprint': '51f'}
     """
     return entry.request if entry.request is not None and is_request(entry.request) else None
+
+
+def fingerprint_of(who: str, action: dict[str, Any]) -> str:
+    """Return the fingerprint of a request of somebody for one action: 128 bits in hex.
+
+    >>> fingerprint_of("red", {"type": "resign"})
+    '86d734abd90e2b139b6693a57a81ddc9'
+    """
+    return sha256(canonical([who, [action]])).hexdigest()[:32]
 
 
 def decision_in(entry: Entry) -> Decision | None:

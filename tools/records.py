@@ -1,11 +1,7 @@
 """Read matches from files: dossiers, records, archives, and folders of them.
 
-An archive holds whole matches in little space. It is an xz stream of lines in canonical JSON. The first line is `{"archive":1}`. Each match
-then begins with a line `{"digest","entries","match","revision","rules","secret"}`: the last digest, the number of entries, and the members
-that its entries share. A line for each entry follows, with `action`, `actor`, `events`, `request` and `signed` if there are any, and `at`:
-the milliseconds since the entry before, or, for the first entry, since 1970. It also has `revision` or `rules` if they differ from those of
-the match. Everything that follows from these members is left out: format, version, digest, and the secret. `secret_revealed` marks the
-entry that reveals the secret.
+An archive holds whole matches in little space. It is an xz stream of lines in canonical JSON. The first line is `{"archive":1}`. Then, for
+each match, follow its head and its entries in their lean form (record/lean.py).
 """
 
 from __future__ import annotations
@@ -16,8 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from record.dossiers.records import lines_of_record
-from record.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
+from record.entries import Unreadable, canonical, parse
 from record.json_text import loads
+from record.lean import BadLean, whole
 from record.trail import header_of, revealed
 
 _XZ = b"\xfd7zXZ\x00"
@@ -72,22 +69,12 @@ def _of_archive(path: Path, lines: Iterable[bytes]) -> Iterator[Record]:
 def matches_in(path: Path, lines: Iterator[bytes]) -> Iterator[Record]:
     """Yield the matches of an archive. Raises BadRecord."""
     for line in lines:
-        about = loads(line)
-        match, secret, digest, at = about["match"], about["secret"], START, 0
-        blind, raws = blind_key(bytes.fromhex(secret)), []
-        for version in range(1, about["entries"] + 1):
-            part = loads(next(lines, b""))
-            at += part["at"]
-            revision, rules = part.get("revision", about["revision"]), part.get("rules", about["rules"])
-            shown = secret if "secret_revealed" in part else None
-            parts = part["actor"], part["action"], part["events"]
-            entry = Entry(match, version, *parts, revision, rules, at, part.get("request"), "", shown, part.get("signed"))
-            linked, raw = link(digest, entry, blind)
-            digest = linked.digest
-            raws.append(raw)
-        if digest != about["digest"]:
-            raise BadRecord(f"{path} is damaged: the entries of {match} do not lead to its digest.")
-        yield Record(match, raws, secret)
+        head = loads(line)
+        try:
+            found = whole(head, lines)
+        except BadLean as reason:
+            raise BadRecord(f"{path} is damaged: {head.get('match')}: {reason}.") from None
+        yield Record(found.match, found.raws, found.secret)
 
 
 def _of_record(path: Path, lines: list[bytes]) -> Record:

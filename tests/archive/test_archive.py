@@ -11,17 +11,21 @@ import pytest
 
 from evidence.notes import made_by
 from games import GAMES
+from record.dictionaries import newest
 from record.entries import parse
+from record.packing import pack, unpack
 from record.positions import follow_all
 from record.trail import audit_entries
 from table.deeds import DEEDS
 from table.facts import FACTS
 from tests.archive.writing import write_archive
+from tools.dictionaries import measure
 from tools.records import BadRecord, Record, read, read_file
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.xz"))
 MOST_BYTES = 3_000_000
+MOST_AN_ENTRY = 25  # bytes of an entry in the archive, on average over the games
 NEVER = {"rematch"}  # it is no entry of the match that is over
 NOT_YET = {  # what comes with two matches at once, of which one goes on in the other
     *("continue_match", "begin_continuation", "open_record", "open_origin"),
@@ -107,3 +111,24 @@ def test_what_does_not_follow_from_its_secret_is_not_archived(tmp_path: Path) ->
     for wrong in (record._replace(secret=None), record._replace(secret="00" * 32), record._replace(raws=forged), record._replace(raws=[])):
         with (tmp_path / "wrong.xz").open("wb") as file, pytest.raises(BadRecord):
             write_archive(file, [wrong])
+
+
+def test_packed_matches_are_small_and_unpacked_as_they_were() -> None:
+    """Of each game some matches that trained no dictionary. `./run soak` measures them all."""
+    found = []
+    for game in GAMES:
+        mine = [record for record in archive() if game_of(record) == game][1::40]
+        for record in mine:
+            packed = pack(record.match, record.raws, record.secret or "")
+            assert unpack(packed).raws == record.raws
+            if not any(b'"signed":{' in raw for raw in record.raws):
+                found.append((len(packed), len(record.raws)))
+    assert sum(size for size, _ in found) <= MOST_AN_ENTRY * sum(entries for _, entries in found)
+
+
+@pytest.mark.soak
+def test_packed_matches_take_few_bytes_an_entry() -> None:
+    """Whole objects, with their headers. A signature has 64 bytes and a key 32 that nothing compresses."""
+    found = {(each.game, each.played): each.packed for each in measure("match", newest("match"), archive())}
+    for played, most in {"unsigned": MOST_AN_ENTRY, "signed": 75, "in a service": 45}.items():
+        assert sum(found[game, played] for game in GAMES) / len(GAMES) <= most, played

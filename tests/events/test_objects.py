@@ -18,13 +18,14 @@ import pytest
 from environs import EnvError
 
 from benchmarks.peers import installed
-from events.archive import folder, remote
+from events.archive import dictionaries, folder, remote
 from events.archive.folder import DRAFTS, Folder
 from events.archive.objects import Memory, Objects, WrongArchive, open_objects, scheme_of
 from events.archive.remote import Remote
-from events.errors import ArchiveUnavailable
+from events.errors import ArchiveDamaged, ArchiveUnavailable
 from events.lifeline import end_with
 from events.platform import settings_from_environment
+from record.dictionaries import NoDictionary, content
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "matches/ab/mabcdefghijklmnop/812"
@@ -284,6 +285,25 @@ def test_storage_that_does_not_listen_is_told_in_time(monkeypatch: pytest.Monkey
         with pytest.raises(ArchiveUnavailable):
             Remote("s3://bucket").read(NAME)
         assert time.monotonic() - began < 20
+
+
+# ---------------------------------------------------------------- dictionaries
+
+
+def test_a_dictionary_is_kept_once_and_no_other_takes_its_name() -> None:
+    place = Memory()
+    assert dictionaries.read(place, "match-1") is None
+    for _ in range(2):
+        dictionaries.keep(place, "match-1")
+        assert list(place.names()) == ["dictionaries/match-1"]
+    assert dictionaries.read(place, "match-1") == content("match-1")
+    with pytest.raises(NoDictionary):
+        dictionaries.keep(place, "match-999")
+    other = Memory()
+    other.create("dictionaries/match-1", b"another")
+    with pytest.raises(ArchiveDamaged) as told:
+        dictionaries.keep(other, "match-1")
+    assert (told.value.name, told.value.code) == ("dictionaries/match-1", "archive_damaged")
 
 
 # ---------------------------------------------------------------- the setting

@@ -1,0 +1,25 @@
+"""Dictionaries as objects of the archive, so that an archive can be read by whoever has only that."""
+
+from __future__ import annotations
+
+from events.archive.objects import Objects
+from events.errors import ArchiveDamaged
+from record.dictionaries import content
+
+
+def keep(objects: Objects, name: str) -> None:
+    """Write a dictionary into the archive, unless it is there. Call this before the first object that needs it is written.
+
+    Raises ArchiveUnavailable; ArchiveDamaged if the archive has another dictionary of that name; NoDictionary.
+    """
+    if not objects.create(_object(name), content(name)) and objects.read(_object(name)) != content(name):
+        raise ArchiveDamaged(_object(name), "it is not the dictionary of that name")
+
+
+def read(objects: Objects, name: str) -> bytes | None:
+    """Return a dictionary that the archive has, such as one that a newer program wrote, or None. Raises ArchiveUnavailable."""
+    return objects.read(_object(name))
+
+
+def _object(name: str) -> str:
+    return f"dictionaries/{name}"

@@ -1,0 +1,158 @@
+"""Train the next dictionary of a kind from the golden archive, and measure it: `./run dictionaries [KIND...] [--measure]`.
+
+Every other match of each game trains it. The others measure what it saves. A service keeps packing with the newest dictionary that it has,
+and can unpack what an earlier one packed. So train one only if entries have changed so much that it pays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+from uuid import UUID
+
+from games import GAMES
+from players import LEVELS
+from players.plans import digest_of
+from record.dictionaries import FOLDER, SUMS, hashes, newest, zstd
+from record.entries import START, Entry, blind_key, link, parse
+from record.packing import pack, sample
+from record.thoughts import Decision, fingerprint_of, is_decision
+from tools.private import ROOT
+from tools.records import Record, read
+
+ARCHIVE = ROOT / "tests" / "archive"
+
+
+class Training(NamedTuple):
+    """How a kind of dictionary is trained: its size in bytes, what is compressed of a match, and how many bytes a match takes packed."""
+
+    size: int
+    samples: Callable[[Record], Iterable[bytes]]
+    packed: Callable[[Record, str], int]
+
+
+def _sample(record: Record) -> Iterator[bytes]:
+    yield sample(record.match, record.raws, record.secret or "")
+
+
+def _packed(record: Record, name: str) -> int:
+    return len(pack(record.match, record.raws, record.secret or "", using=name))
+
+
+TRAININGS: Mapping[str, Training] = {"match": Training(110_000, _sample, _packed)}
+
+
+def games_of(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Return records by their game."""
+    found = defaultdict(list)
+    for record in records:
+        found[str(parse(record.raws[0]).events[0]["game"])].append(record)
+    return dict(found)
+
+
+def as_in_service(record: Record, game: str, will: random.Random) -> Record:
+    """Return a match as a service would have it: played by artificial players, or by clients whose requests have ids.
+
+    The matches of the golden archive were not played in a service, so their entries lack that.
+    """
+    decided, digest, raws = will.random() < 0.5, START, []
+    level, blind = will.choice(sorted(LEVELS)), blind_key(bytes.fromhex(record.secret or ""))
+    for entry in map(parse, record.raws):
+        if entry.actor in GAMES[game].seats.ids and entry.action["type"] in GAMES[game].deeds():
+            request = _decision(game, level, will) if decided else _request(entry, will)
+            entry = entry._replace(request=request, signed=None)
+        linked, raw = link(digest, entry, blind)
+        digest = linked.digest
+        raws.append(raw)
+    return record._replace(raws=raws)
+
+
+def _decision(game: str, level: str, will: random.Random) -> Decision:
+    spent = will.choice([0, 1, will.randrange(2000)])
+    found = {"level": level, "players": 1, "weights": digest_of(game), "saw": will.randbytes(32).hex(), "budget": spent, "spent": spent}
+    assert is_decision(found)
+    return found
+
+
+def _request(entry: Entry, will: random.Random) -> dict[str, str]:
+    return {"id": str(UUID(int=will.getrandbits(128), version=4)), "fingerprint": fingerprint_of(entry.actor, entry.action)}
+
+
+def train(kind: str, records: Iterable[Record]) -> bytes:
+    """Return a new dictionary of a kind. The same records give the same one."""
+    training, will = TRAININGS[kind], random.Random(kind)
+    samples: list[bytes] = []
+    for game, mine in games_of(records).items():
+        for record in mine[::2]:
+            samples += training.samples(record)
+            samples += training.samples(as_in_service(record, game, will))
+    return zstd.train_dict(samples, training.size).dict_content
+
+
+class Measured(NamedTuple):
+    """What entries of one game take, played in one way: how many there are, and the bytes of an entry, raw and packed."""
+
+    game: str
+    played: str
+    entries: int
+    raw: float
+    packed: float
+
+
+def measure(kind: str, name: str, records: Iterable[Record]) -> Iterator[Measured]:
+    """Yield what the records take that train no dictionary: those without signatures, those with some, and all as a service has them."""
+    for game, mine in games_of(records).items():
+        others, will = mine[1::2], random.Random(kind)
+        signed = [any(b'"signed":{' in raw for raw in record.raws) for record in others]
+        ways = {
+            "unsigned": [record for record, has in zip(others, signed, strict=True) if not has],
+            "signed": [record for record, has in zip(others, signed, strict=True) if has],
+            "in a service": [as_in_service(record, game, will) for record in others],
+        }
+        for played, found in ways.items():
+            entries = sum(len(record.raws) for record in found)
+            raw = sum(len(raw) for record in found for raw in record.raws)
+            if entries:
+                packed = sum(TRAININGS[kind].packed(record, name) for record in found)
+                yield Measured(game, played, entries, raw / entries, packed / entries)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train, write and measure a dictionary."""
+    parser = argparse.ArgumentParser(prog="run dictionaries", description=__doc__)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{' or '.join(TRAININGS)} (default: all)")
+    parser.add_argument("--measure", action="store_true", help="train none, but measure the newest one")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.kinds) - TRAININGS.keys():
+        parser.error(f"there is no kind {', '.join(sorted(unknown))}")
+    records = list(read([ARCHIVE]))
+    for kind in options.kinds or TRAININGS:
+        began = time.perf_counter()
+        name = newest(kind) if options.measure else _written(kind, train(kind, records))
+        print(f"{name}, {time.perf_counter() - began:.1f} s:")
+        for found in measure(kind, name, records):
+            told = f"{found.packed:.1f} bytes an entry, of {found.raw:.0f}"
+            print(f"  {found.game:<20} {found.played:<12} {found.entries:>6} entries: {told}")
+    return 0
+
+
+def _written(kind: str, content: bytes) -> str:
+    """Write a new dictionary and its row in the table. Return its name."""
+    taken = [int(path.name.partition("-")[2]) for path in FOLDER.glob(f"{kind}-*")]
+    name = f"{kind}-{1 + max(taken, default=0)}"
+    with (FOLDER / name).open("xb") as file:
+        file.write(content)
+    with SUMS.open("a", encoding="ascii") as file:
+        file.write(f"{sha256(content).hexdigest()}  {name}\n")
+    hashes.cache_clear()
+    return name
+
+
+if __name__ == "__main__":
+    sys.exit(main())
