@@ -21,6 +21,7 @@ VERSION = "[0-9]{1,15}"
 VERSION_TAG = f'"{VERSION}([.]{VERSION})?(-gzip)?"'
 DIGEST = "[0-9a-f]{64}"
 CONTENT_HASH = "[0-9a-f]{32}"
+SAW = "[0-9a-f]{16}"
 SIGNING_KEY = "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]="
 SIGNATURE = "[A-Za-z0-9+/]{85}[AQgw]=="
 SIGNING_KEY_IN_PATH = "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]"

@@ -32,12 +32,12 @@ from record.lean import BadLean, Head, lean, whole
 
 FORMAT = 1
 LEVEL = 19  # of zstd
-KINDS = (32, 16, 16, 32, 64)  # bytes of what the bytes 1 to 5 stand for: hashes of 64 and 32 digits, UUIDs, keys and signatures in base64
+KINDS = (32, 16, 8, 16, 32, 64)  # what the bytes 1 to 6 stand for: 64, 32 and 16 hex digits, UUIDs, keys and signatures in base64
 MOST = 256 << 20  # bytes of an unpacked part
 _LONG = re.compile(
-    rb'(?<=")(?:([0-9a-f]{64})|([0-9a-f]{32})|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|([A-Za-z0-9+/]{43}=)|([A-Za-z0-9+/]{86}==))(?=")'
+    rb'(?<=")(?:([0-9a-f]{64})|([0-9a-f]{32})|([0-9a-f]{16})|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|([A-Za-z0-9+/]{43}=)|([A-Za-z0-9+/]{86}==))(?=")'
 )
-_PLACE = re.compile(rb"[\x01-\x05]")  # no JSON has these bytes
+_PLACE = re.compile(rb"[\x01-\x06]")  # no JSON has these bytes
 _SHARED = ("revision", "rules", "secret")  # members of a head that stand in the first part
 
 
@@ -166,7 +166,7 @@ def _taken_out(text: bytes) -> tuple[bytes, bytes]:
 
     def place(found: re.Match[bytes]) -> bytes:
         kind, word = found.lastindex or 0, found[0]
-        short = b64decode(word) if kind > 3 else bytes.fromhex(word.replace(b"-", b"").decode())
+        short = b64decode(word) if kind > 4 else bytes.fromhex(word.replace(b"-", b"").decode())
         if times[word] > 1 or _written(kind, short) != word:
             return word
         long.append(short)
@@ -193,10 +193,10 @@ def _put_back(text: bytes, long: bytes) -> bytes:
 
 def _written(kind: int, short: bytes) -> bytes:
     """Return bytes as they are written in entries."""
-    if kind > 3:
+    if kind > 4:
         return b64encode(short)
     digits = short.hex()
-    return (digits if kind < 3 else "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))).encode()
+    return (digits if kind < 4 else "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))).encode()
 
 
 def _dictionary(name: str, read: Callable[[str], bytes | None] | None) -> zstd.ZstdDict:

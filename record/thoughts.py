@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from games.patterns import DIGEST, matches
+from games.patterns import DIGEST, SAW, matches
 from record.entries import Entry, canonical
 from record.keyed import keyed
 
@@ -20,10 +20,11 @@ Decision = dict[str, Any]
 """What an entry stores about the decision of an artificial player, as its member `request`.
 
 `level`: the level that decided. `players`, `weights`: the revision of the players and the digest of their plans and weights. `saw`: the
-digest of what the level was shown (`thinking.put`). `budget`: the iterations that it was given; `spent`: the iterations that it used.
+first 64 bits of the hash of what the level was shown (`thinking.put`). `budget`: the iterations that it was given. `spent`: the iterations
+that it used.
 """
 
-_NUMBERS, _DIGESTS = ("budget", "players", "spent"), ("saw", "weights")
+_NUMBERS, _HASHES = ("budget", "players", "spent"), {"saw": SAW, "weights": DIGEST}
 
 
 def thought_key(secret: bytes, match: str, contributions: Mapping[str, str]) -> bytes:
@@ -90,13 +91,13 @@ def is_request(value: Mapping[str, Any]) -> bool:
 def is_decision(value: Mapping[str, Any]) -> bool:
     """Return True if the member `request` of an entry is the decision of a level.
 
-    >>> decision = {"level": "greedy", "players": 1, "weights": "0" * 64, "saw": "0" * 64, "budget": 1, "spent": 1}
+    >>> decision = {"level": "greedy", "players": 1, "weights": "0" * 64, "saw": "0" * 16, "budget": 1, "spent": 1}
     >>> is_decision(decision), is_decision(decision | {"spent": -1}), is_decision(decision | {"saw": "?"})
     (True, False, False)
     """
     return (
-        value.keys() == {"level", *_NUMBERS, *_DIGESTS}
+        value.keys() == {"level", *_NUMBERS, *_HASHES}
         and isinstance(value["level"], str)
         and all(type(value[name]) is int and 0 <= value[name] <= _MOST for name in _NUMBERS)
-        and all(isinstance(value[name], str) and matches(DIGEST, value[name]) for name in _DIGESTS)
+        and all(isinstance(value[name], str) and matches(pattern, value[name]) for name, pattern in _HASHES.items())
     )

@@ -75,7 +75,7 @@ def as_in_service(record: Record, game: str, will: random.Random) -> Record:
 
 def _decision(game: str, level: str, will: random.Random) -> Decision:
     spent = will.choice([0, 1, will.randrange(2000)])
-    found = {"level": level, "players": 1, "weights": digest_of(game), "saw": will.randbytes(32).hex(), "budget": spent, "spent": spent}
+    found = {"level": level, "players": 1, "weights": digest_of(game), "saw": will.randbytes(8).hex(), "budget": spent, "spent": spent}
     assert is_decision(found)
     return found
 

@@ -647,7 +647,8 @@ function shape(members) {
 
 // What asked for an entry: the request of a caller, or the decision of an artificial player.
 const isAsked = shape({ id: isText, fingerprint: isText });
-const isDecision = shape({ budget: isWhole, level: isText, players: isWhole, saw: isHash, spent: isWhole, weights: isHash });
+const isSaw = (text) => typeof text === "string" && /^[0-9a-f]{16}$/.test(text);
+const isDecision = shape({ budget: isWhole, level: isText, players: isWhole, saw: isSaw, spent: isWhole, weights: isHash });
 const isRequest = (value) => isAsked(value) || isDecision(value);
 
 // The signature of the actor.

@@ -26,6 +26,8 @@ from record.entries import canonical
 from record.json_text import loads
 from record.thoughts import Decision
 
+SHOWN = 16  # hex digits of the hash of what a level saw that an entry stores
+
 
 def chance_of(seed: int) -> Chance:
     """Return the chance of a decision. Each number is the next `random()` of Python's generator, times the bound, rounded down.
@@ -58,7 +60,7 @@ def decide(question: Question, level: str, budget: Budget, seed: int) -> tuple[T
         "level": level,
         "players": REVISION,
         "weights": digest_of(question.game.id),
-        "saw": saw,
+        "saw": saw[:SHOWN],
         "budget": budget.iterations,
         "spent": thought.spent,
     }

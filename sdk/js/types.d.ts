@@ -32,8 +32,8 @@ export interface AiDecision {
   players: number;
   /** The SHA-256 of their plans and weights for the game. */
   weights: Digest;
-  /** The SHA-256 of everything that the level saw (docs/auditing.md). */
-  saw: Digest;
+  /** The SHA-256 of all that the level saw, its first 16 digits (docs/auditing.md). */
+  saw: string;
   /** The iterations that the level was allowed. */
   budget: number;
   /** The iterations that it used. */

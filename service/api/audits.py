@@ -9,6 +9,7 @@ from flask import Response
 from events import recall
 from events.audit import audit, record_header
 from events.lists import standing_of
+from games import patterns
 from games.schema import anything, described, either, flag, ids, listing, nullable, optional, record, text
 from record.trail import BROKEN, KEPT, PARTLY, TRUSTED, UNDISCLOSED, VERIFIED, as_json
 from service import sight
@@ -92,7 +93,7 @@ _AI_DECISION = named(
             "level": text(about="The level that decided."),
             "players": described(COUNT, "The revision of the artificial players."),
             "weights": described(DIGEST, "The SHA-256 of their plans and weights for the game."),
-            "saw": described(DIGEST, "The SHA-256 of everything that the level saw (docs/auditing.md)."),
+            "saw": text(patterns.anchored(patterns.SAW), "The SHA-256 of all that the level saw, its first 16 digits (docs/auditing.md)."),
             "budget": described(COUNT, "The iterations that the level was allowed."),
             "spent": described(COUNT, "The iterations that it used."),
         },

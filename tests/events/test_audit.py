@@ -431,7 +431,7 @@ def test_a_request_that_was_carried_out_twice_is_found(platform: Platform, begin
 
 
 def test_a_decision_of_a_level_that_does_not_play_the_seat_is_found(platform: Platform, match: str, tamper: Callable[..., None]) -> None:
-    decision = {"budget": 0, "level": "greedy", "players": 1, "saw": "ab" * 32, "spent": 0, "weights": "cd" * 32}
+    decision = {"budget": 0, "level": "greedy", "players": 1, "saw": "ab" * 8, "spent": 0, "weights": "cd" * 32}
     tamper(6, lambda fields: fields.update(request=decision), all_relinked=True)
     assert (6, "level_differs") in codes(audit(platform, match))
 

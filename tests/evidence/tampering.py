@@ -688,7 +688,7 @@ def decide_for_a_player(case: Case) -> int | None:
     entry = case.middle(lambda entry: entry["actor"] in seats)
     if entry is None or not case.draft.whole:
         return NOT_HERE
-    entry["request"] = {"budget": 0, "level": "greedy", "players": 1, "saw": "ab" * 32, "spent": 0, "weights": "cd" * 32}
+    entry["request"] = {"budget": 0, "level": "greedy", "players": 1, "saw": "ab" * 8, "spent": 0, "weights": "cd" * 32}
     case.sign()
     return version_of(entry)
 

@@ -41,7 +41,7 @@ class AiDecision(TypedDict):
     level: str
     players: int
     weights: Digest
-    saw: Digest
+    saw: str
     budget: int
     spent: int
 
@@ -2674,7 +2674,7 @@ class RecordEntryRequest(TypedDict):
     level: NotRequired[str]
     players: NotRequired[int]
     weights: NotRequired[Digest]
-    saw: NotRequired[Digest]
+    saw: NotRequired[str]
     budget: NotRequired[int]
     spent: NotRequired[int]
 
