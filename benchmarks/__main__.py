@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ai, budget, crowd, fair, growth, http, ledger, pages, peers, reads, rules, starts, streams, web
+from benchmarks import ai, budget, crowd, fair, growth, http, ledger, mixed, pages, peers, reads, rules, starts, streams, web
 from benchmarks.pairs import PAIRS, Figure, rounded
 from benchmarks.place import Run
 from events.keeping import embedded
@@ -24,6 +24,7 @@ from tools.private import ROOT
 
 PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "http": http.measured,
+    "load": mixed.measured,
     "reads": reads.measured,
     "starts": starts.measured,
     "streams": streams.measured,

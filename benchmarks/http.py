@@ -41,13 +41,19 @@ class Turn(NamedTuple):
 
 
 class Ready:
-    """Matches between two players, each with the choices of the seat that must act. Matches whose turn has ended wait."""
+    """Matches between two players, each with the choices of the seat that must act. Matches whose turn has ended wait.
 
-    def __init__(self, place: Place, game: str, count: int) -> None:
+    `keys`: the keys of players by their ids. By default they are the two players of the place.
+    """
+
+    def __init__(self, place: Place, game: str, count: int, keys: Mapping[str, str] | None = None) -> None:
         self.platform, self.game, self.dice = place.platform, game, random.Random(count)
-        self.keys = {own_id(caller): str(caller.key) for caller in (place.caller(), place.other_caller())}
-        self.waiting = [opening(place.platform, game, list(self.keys), self.dice) for _ in range(count)]
+        self.keys = keys or {own_id(caller): str(caller.key) for caller in (place.caller(), place.other_caller())}
+        self.waiting = [self._opened() for _ in range(count)]
         self.turns: deque[Turn] = deque()
+
+    def _opened(self) -> str:
+        return opening(self.platform, self.game, self.dice.sample(list(self.keys), 2), self.dice)
 
     def refresh(self) -> None:
         """Carry out the system's steps in every waiting match, replace those that are over, and use all of them again."""
@@ -56,7 +62,7 @@ class Ready:
                 if position.to_act:
                     play.play(self.platform, match, SYSTEM, [{"type": "advance"}])
                 else:
-                    match = opening(self.platform, self.game, list(self.keys), self.dice)
+                    match = self._opened()
             seat = position.to_act[0]
             choices = legal(GAMES[self.game], position.document, seat)
             self.turns.append(Turn(match, self.keys[str(position.roster[seat]["player"])], choices))
@@ -114,13 +120,13 @@ class Window(NamedTuple):
         return sum(self.cpu.values())
 
 
-def window(place: Place, talks: list[Conversation], seconds: float, ready: Ready | None = None, address: Address | None = None) -> Window:
+def window(place: Place, talks: list[Conversation], seconds: float, *games: Ready, address: Address | None = None) -> Window:
     """Measure the service, or what else has the `address`. Used up turns are refreshed meanwhile, which is not measured."""
     loads: list[Load] = []
     spent: dict[str, float] = {}
     with Lines(address or place.service, talks) as lines:
         while (left := seconds - sum(load.seconds for load in loads)) > 0:
-            if ready is not None:
+            for ready in games:
                 ready.refresh()
             before = place.cpu()
             loads.append(lines.drive(left))

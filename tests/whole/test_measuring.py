@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import socket
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -14,7 +16,7 @@ from threading import Thread
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import load, peers
+from benchmarks import load, mixed, peers
 from benchmarks.load import Conversation, Lines, request
 from benchmarks.pairs import Figure, figure, interleaved
 from benchmarks.place import Run
@@ -32,6 +34,7 @@ BENCH = [sys.executable, "-m", "benchmarks", "--pairs", "1", "--seconds", "0.2"]
     [
         pytest.param("fair", "an AI turn beside 5 matches, due to appended", "<= 250", marks=pytest.mark.soak),
         pytest.param("http", "war, 1 connection / bare endpoint", ">= 0.9", marks=pytest.mark.soak),
+        pytest.param("load", "p99 of an action / of the bare endpoint, 128 connections, 0 streams", "<= 3", marks=pytest.mark.soak),
     ],
 )
 def test_bench_prints_every_figure_with_its_spread_and_its_target(part: str, name: str, target: str, tmp_path: Path) -> None:
@@ -100,6 +103,35 @@ def test_the_page_names_every_part_and_gets_the_tables_of_a_report(tmp_path: Pat
     assert text.startswith("# Performance\n" + bench.TABLES)
     assert "old" not in text
     assert "| slow | 3 | 1 to 250 | ms | <= 2 (missed) |\n| quick | 3 | 1 to 250 | ms | <= 4 (met) |" in text
+
+
+def test_mixed_traffic_has_its_shares_and_waits_only_when_a_turn_is_needed() -> None:
+    class Ready:
+        def conversation(self, with_key: bool) -> Conversation:
+            for number in range(8000):
+                assert with_key
+                assert (yield b"action") == (200, b"%d" % number)
+                if number == 3500:
+                    yield None  # as an answer, and again when it is asked anew
+                    yield None
+
+    traffic = object.__new__(mixed.Traffic)
+    traffic._dice, traffic.matches, traffic._keys = random.Random(1), ["m1", "m2"], ["a key"]
+    took: dict[str, list[float]] = defaultdict(list)
+    talk = traffic._conversation(Ready(), took)  # type: ignore[arg-type]
+    asked, done, pauses = next(talk), 0, 0
+    while done < 7000:
+        if asked is None:
+            pauses, asked = pauses + 1, next(talk)
+        elif asked == b"action":
+            done, asked = done + 1, talk.send((200, b"%d" % done))
+        else:
+            assert asked.startswith((b"GET /v1/matches/m", b"GET /v1/matches?game="))
+            asked = talk.send((200, b"{}"))
+    talk.close()
+    total = sum(map(len, took.values()))
+    assert pauses == 1
+    assert {kind: round(len(found) / total, 2) for kind, found in took.items()} == mixed.MIX
 
 
 def test_a_load_opens_its_connections_anew_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
