@@ -21,6 +21,7 @@ from events.notary.sidelog import SideLog
 from events.notary.signer import Signer
 from events.store import Store, WrongStore
 from events.store.client import RedisClient
+from events.store.guarantees import ALONE
 from events.store.queue import Jobs
 from events.store.queue.counters import Counters
 from events.store.queue.floors import Floors
@@ -196,10 +197,15 @@ class Platform:
         self.studies.close()
 
 
-def check_store(settings: Settings) -> None:
-    """Raise WrongStore if the server at `store_url` has unusable data. An unreachable server is checked later."""
+def check_store(settings: Settings) -> list[str]:
+    """Return what to change at the server at `store_url`, in sentences. Raise WrongStore if it has unusable data or keeps no promises.
+
+    An unreachable server is checked later.
+    """
     store = Store(RedisClient(settings.store_url, settings.cluster, settings.replicas), settings.partitions)
+    advice: list[str] = []
     try:
+        advice = store.judged().advice
         store.check()
     except WrongStore:
         raise
@@ -207,6 +213,7 @@ def check_store(settings: Settings) -> None:
         pass
     finally:
         store.close()
+    return advice
 
 
 def open_platform(
@@ -224,6 +231,8 @@ def open_platform(
         games = GAMES
     store_url, queue_url = settings.store_url, settings.queue_url
     if not store_url:
+        if settings.replicas:
+            raise WrongStore(ALONE)
         store_url, queue_url = embedded.both(settings.data, settings.fsync)
     store = Store(RedisClient(store_url, settings.cluster, settings.replicas), settings.partitions)
     try:

@@ -11,8 +11,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from events.errors import StoreRefused, StoreUnavailable
+from events.platform import settings_from_environment
 from events.store import library
-from events.store.client import load_library
+from events.store.client import RedisClient, load_library
+from events.store.guarantees import judged
 
 PASSWORD = "WARLEDGER_STORE_PASSWORD"
 COMMANDS, USERS, KEEPER = "commands.conf", "users.acl", "keeper"
@@ -42,6 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         url, renamed = as_keeper(options.url, options.folder) if options.folder else (options.url, {})
         loaded = load_library(url, renamed, options.cluster, options.alone)
+        refusal, advice = judged(RedisClient(url, options.cluster).primaries(), settings_from_environment().replicas)
+        advice = [refusal, *advice] if refusal else advice
     except OSError as reason:
         print(f"{reason.filename} cannot be used ({reason.strerror}).", file=sys.stderr)
         return 1
@@ -51,6 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (StoreUnavailable, StoreRefused) as reason:
         print(f"The functions cannot be loaded: {reason.reason}", file=sys.stderr)
         return 1
+    for sentence in advice:
+        print(f"{sentence}.", file=sys.stderr)
     print(f"The server has the functions of this version ({library.NAME})." if loaded else f"It had them already ({library.NAME}).")
     return 0
 

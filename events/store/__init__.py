@@ -16,6 +16,7 @@ from events.store.accounts import Accounts
 from events.store.bulks import Bulks
 from events.store.client import RedisClient
 from events.store.due import DueIndex
+from events.store.guarantees import Judged, judged
 from events.store.heads import Head, heads
 from events.store.hooks import HookIndex
 from events.store.keys import Keys
@@ -85,10 +86,21 @@ class Store:
     def check(self) -> None:
         """Mark an empty store with the format, the number of partitions and a secret. Raises WrongStore if it has others.
 
-        Only the first call asks the store. Raises StoreUnavailable.
+        Also raises WrongStore if it cannot keep the promise that replicas have what is acknowledged. Only the first call asks the store.
+        Raises StoreUnavailable.
         """
         if self._secret is None:
+            if self.client.replicas and (refusal := self.judged().refusal):
+                raise WrongStore(refusal)
             self.read_secret()
+
+    def judged(self) -> Judged:
+        """Return what to change at the servers, as far as this user may ask for their settings (guarantees.py). Raises StoreUnavailable."""
+        return judged(self.client.primaries(), self.client.replicas)
+
+    def connected(self) -> int:
+        """Return how many replicas the primary with the fewest has, or -1 if that is not known. Raises StoreUnavailable."""
+        return min([primary.replicas for primary in self.client.primaries(settings=False)], default=-1)
 
     @property
     def secret(self) -> bytes:

@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -38,6 +38,7 @@ from redis.retry import Retry
 
 from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
 from events.store import holding, library
+from events.store.guarantees import SETTINGS, Primary
 from events.store.library import Script
 from events.store.wire import Ear, Wires
 
@@ -309,6 +310,14 @@ class RedisClient:
             except NoPermissionError:
                 return -1
 
+    def primaries(self, settings: bool = True) -> list[Primary]:
+        """Return what the primaries say of their replicas, and of their `settings` if this user may ask. Raises StoreUnavailable."""
+        with _translated():
+            if not self.clustered:
+                return [_primary(self._client, _address(self.url), settings)]
+            nodes = self._client.get_primaries()
+            return [_primary(self._client.get_redis_connection(node), node.name, settings) for node in nodes]
+
     def close(self) -> None:
         """Close all connections, and end all subscriptions."""
         self.closed = True
@@ -400,6 +409,22 @@ def _memory(client: Any) -> int:
     found = client.execute_command("MEMORY", "STATS")
     fields = found if isinstance(found, dict) else dict(zip(found[::2], found[1::2], strict=True))
     return int(fields[b"total.allocated"])
+
+
+def _primary(client: Any, address: str, settings: bool) -> Primary:
+    known: dict[str, str] = {}
+    replicas = -1
+    with suppress(ResponseError):  # the user may not ask, or a managed service does not say
+        role = client.execute_command("ROLE")
+        replicas = len(role[2]) if role[0] in (b"master", "master") else 0
+    with suppress(ResponseError):
+        known = client.config_get(*SETTINGS) if settings else {}
+    return Primary(address, replicas, known)
+
+
+def _address(url: str) -> str:
+    """Return an URL without its user and password."""
+    return urlsplit(url).netloc.rpartition("@")[2] or url
 
 
 def configure(url: str, setting: str, value: str) -> bool:

@@ -2412,6 +2412,13 @@ export interface Readiness {
     /** At how many it refuses writes. */
     limit: number;
   };
+  /** The replicas of the store. */
+  replicas?: {
+    /** How many have what is acknowledged (`WARLEDGER_REPLICAS`). */
+    held: number;
+    /** How many the primary with the fewest has. If more, a failover may lose the rest. */
+    connected: number;
+  };
   queue?: QueueTrouble;
   /** Rules that running matches need and this server does not have. */
   rules_missing?: {

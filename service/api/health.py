@@ -13,6 +13,7 @@ from events.keeping import losses, memory
 from events.notary import highwater
 from events.platform import Platform
 from events.store import WrongStore
+from events.store.holding import MARK
 from events.telemetry import exposition, metrics
 from events.telemetry.counting import Series
 from games.schema import ids, listing, optional, record, text, whole
@@ -49,6 +50,8 @@ def get_readiness(service: Service, call: Call) -> Response:
         if lost.refused is not None:
             raise Problem("not_ready", what=f"an operator. {losses.refusal(lost.refused)}".rstrip(".")) from away
         what = "it is loading its data" if "loading" in away.reason else "it does not answer"
+        if away.reason.startswith(MARK):
+            what = "its replicas do not answer"
         raise Problem("not_ready", what=f"the store: {what}") from away
     if full:
         raise Problem("not_ready", what=_FULL[full])
@@ -60,6 +63,8 @@ def get_readiness(service: Service, call: Call) -> Response:
     limit = service.opened.settings.memory
     if limit and (used := service.opened.store.memory()) >= memory.WARNING * limit:
         found["memory"] = {"used": used - used % -(-limit // 100), "limit": limit}  # to the byte it would tell of what is hidden
+    if (connected := service.opened.store.connected()) > 0 or service.opened.settings.replicas:
+        found["replicas"] = {"held": service.opened.settings.replicas, "connected": max(connected, 0)}
     if trouble := service.opened.jobs.trouble():
         found["queue"] = trouble
     return json_response({"status": "ok", **found, **({"rules_missing": rules} if rules else {})})
@@ -153,6 +158,15 @@ READINESS = named(
                         "limit": whole(0, about="At how many it refuses writes."),
                     },
                     "The memory of the store, from 80 % of its limit on.",
+                )
+            ),
+            "replicas": optional(
+                record(
+                    {
+                        "held": whole(0, about="How many have what is acknowledged (`WARLEDGER_REPLICAS`)."),
+                        "connected": whole(0, about="How many the primary with the fewest has. If more, a failover may lose the rest."),
+                    },
+                    "The replicas of the store.",
                 )
             ),
             "queue": optional(

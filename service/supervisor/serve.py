@@ -33,6 +33,7 @@ from events.notary import signer
 from events.platform import check_store
 from events.platform import settings_from_environment as platform_settings
 from events.store import WrongStore
+from events.store.guarantees import ALONE
 from events.telemetry import exposition
 from service.http.connections import TooFewFiles, allowed
 from service.http.settings import ADMIN_KEY, WRONG_ADMIN_KEY, settings_from_environment
@@ -135,7 +136,10 @@ def run(
     lock(options.data, stop)
     platform = platform_settings()._replace(data=options.data)
     if platform.store_url:
-        check_store(platform)
+        for advice in check_store(platform):
+            say(f"{advice}.")
+    elif platform.replicas:
+        raise Unable(f"{ALONE}.")
     else:
         embedded.check_format(options.data)
     port = free_port(options.host, options.port)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,21 @@ import pytest
 
 from events import accounts, lists, play, recall
 from events.errors import StoreUnavailable
-from events.platform import Platform, Settings, open_platform
-from events.store import holding, library
+from events.platform import Platform, Settings, check_store, open_platform
+from events.store import WrongStore, holding, library
 from events.store.client import RedisClient
+from events.store.guarantees import Primary, judged
 from events.store.heads import MISSED
 from events.store.pulses import Beat
 from events.store.wire import Wire
 from evidence import notes
 from evidence.statements import parse_receipt
+from service.app import create_app
+from service.http.settings import Settings as ServiceSettings
 from tests.conftest import ALL_GAMES, Servers, within
 from tests.failing import FAILURES, World
 from tests.nodes import Node, Nodes
+from tests.service.conftest import Caller
 
 ADD = {"type": "add", "by": 1, "stay": True}
 ASKED = "r" * 22
@@ -167,6 +172,27 @@ def test_a_connection_that_dies_between_the_function_and_wait_hides_no_write_tha
     assert within(10, lambda: _answered(lambda: recall.position(platform, match))).version == 3
 
 
+def test_the_service_answers_503_until_replicas_have_an_action_and_its_receipt_says_how_many(
+    join: Callable[..., Platform], pair: Nodes, stop: Callable[[Node], None]
+) -> None:
+    platform = join()
+    client = create_app(platform, ServiceSettings(admin_key="a" * 32, log_requests=False)).test_client()
+    ada = Caller(client, Caller(client).post("/v1/players", {"name": "Ada"}).json["key"])
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
+    play.play(platform, match, "system", [{"type": "advance"}])
+    assert ada.get("/readyz").json == {"status": "ok", "replicas": {"held": 1, "connected": 1}}
+    stop(pair.nodes[1])
+    ask = partial(ada.act, match, ADD, If_Match='"2"', Idempotency_Key=ASKED)
+    refused = ask()
+    assert (refused.status_code, refused.json["code"]) == (503, "store_away")
+    assert ada.get("/readyz").json["detail"] == "Waiting for the store: its replicas do not answer."
+    pair.nodes[1].go_on()
+    done = within(10, lambda: answer if (answer := ask()).status_code == 200 else None)
+    text = notes.parse(done.json["receipt"]).text
+    assert parse_receipt(text).held == 1
+    assert text.splitlines()[2::3] == ["3", "held 1"]
+
+
 def test_a_receipt_says_how_many_replicas_have_its_version(join: Callable[..., Platform]) -> None:
     said = []
     for replicas in (0, 1):
@@ -188,6 +214,53 @@ def test_commands_are_held_by_as_many_as_were_asked_for(count: int, replicas: in
     else:
         with pytest.raises(StoreUnavailable):
             holding.checked([b"a", b"b", 1, count], replicas)
+
+
+def test_servers_that_cannot_keep_the_promise_are_refused_and_others_are_told_what_to_change(
+    pair: Nodes, join: Callable[..., Platform], servers: Servers
+) -> None:
+    first = pair.nodes[0]
+    address = first.url.removeprefix("redis://")
+    assert join().store.connected() == 1
+    settings = Settings(store_url=pair.url, queue_url=servers.queue_url)
+    assert check_store(settings) == [
+        f"{address} has 1 replicas, and the service waits for 0 (WARLEDGER_REPLICAS). A failover may lose what was acknowledged"
+    ]
+    said = check_store(settings._replace(replicas=2))
+    assert [sentence.partition(f" {address}")[0] for sentence in check_store(settings._replace(replicas=1))] == [
+        "Set `appendfsync always` on",
+        "Set `min-replicas-to-write 1` on",
+    ]
+    assert said[0] == f"{address} has 1 of 2 replicas (WARLEDGER_REPLICAS). Until they are there, actions are 503"
+    first.client.config_set("appendonly", "no")
+    try:
+        with pytest.raises(WrongStore, match="appendonly yes"):
+            join()
+    finally:
+        first.client.config_set("appendonly", "yes")
+    with pytest.raises(WrongStore, match="comes along"):
+        open_platform(Settings(replicas=1))
+
+
+def test_every_setting_that_matters_has_its_sentence() -> None:
+    good = {"appendonly": "yes", "appendfsync": "always", "min-replicas-to-write": "2", "maxmemory-policy": "noeviction"}
+    one, other = (Primary(name, 2, {**good, "cluster-require-full-coverage": "no"}) for name in ("a:1", "b:1"))
+    assert judged([one, other], 2) == ("", [])
+    for changed in (
+        {"appendfsync": "everysec"},
+        {"min-replicas-to-write": "1"},
+        {"maxmemory-policy": "allkeys-lru"},
+        {"cluster-require-full-coverage": "yes"},
+    ):
+        refusal, advice = judged([one, other._replace(settings={**other.settings, **changed})], 2)
+        assert refusal == ""
+        (sentence,) = advice
+        assert next(iter(changed)) in sentence
+        assert "b:1" in sentence
+    assert judged([one._replace(replicas=1)], 2).advice == [
+        "a:1 has 1 of 2 replicas (WARLEDGER_REPLICAS). Until they are there, actions are 503"
+    ]
+    assert judged([one._replace(replicas=-1, settings={})], 2) == judged([one._replace(replicas=0, settings={})], 0) == ("", [])
 
 
 def test_without_replicas_nothing_more_is_sent(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,6 +331,7 @@ def test_a_failover_and_a_cut_link_lose_nothing_that_anybody_was_told(nodes: Nod
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("failovers", [3, 100])
 def test_a_hundred_failovers_lose_nothing_and_fork_no_log(nodes: Nodes, servers: Servers, tmp_path: Path, failovers: int) -> None:
     seed = random.randrange(1 << 30)

@@ -108,6 +108,7 @@ def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) 
         "WARLEDGER_CACHED": "7",
         "WARLEDGER_HOOK_ORIGINS": "http://Chat.internal:8065, https://other.internal/,",
         "WARLEDGER_NAME_SERVERS": "9.9.9.9, [2620:fe::fe]:5353,",
+        "WARLEDGER_REPLICAS": "2",
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
@@ -115,6 +116,7 @@ def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) 
     expected = expected._replace(
         hook_origins=frozenset({"http://chat.internal:8065", "https://other.internal:443"}),
         name_servers=("9.9.9.9:53", "[2620:fe::fe]:5353"),
+        replicas=2,
     )
     assert events.platform.settings_from_environment() == expected
 

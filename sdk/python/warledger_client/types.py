@@ -2631,6 +2631,13 @@ class ReadinessMemory(TypedDict):
     limit: int
 
 
+class ReadinessReplicas(TypedDict):
+    """The replicas of the store."""
+
+    held: int
+    connected: int
+
+
 class ReadinessRulesMissing(TypedDict):
     """A revision of rules that this server does not have."""
 
@@ -2646,6 +2653,7 @@ class Readiness(TypedDict):
     lost: NotRequired[ReadinessLost]
     log_stopped: NotRequired[ReadinessLogStopped]
     memory: NotRequired[ReadinessMemory]
+    replicas: NotRequired[ReadinessReplicas]
     queue: NotRequired[QueueTrouble]
     rules_missing: NotRequired[list[ReadinessRulesMissing]]
 
