@@ -79,8 +79,8 @@ class _Cluster(RedisCluster):
             return self.keyslot(args[3])  # type: ignore[no-untyped-call]
         return super().determine_slot(*args)
 
-    def held(self, commands: Sequence[holding.Command], replicas: int) -> list[Any]:
-        """Send commands to the nodes of their keys, and return the answers when all are held.
+    def held(self, commands: Sequence[holding.Command], replicas: int, barrier: bool = True) -> list[Any]:
+        """Send commands to the nodes of their keys, and return the answers when all are held (holding.py).
 
         After an error that a failover or a moved slot explains, the commands are sent again: once after each of the `_PAUSES`. Raises
         StoreUnavailable, and the errors of redis-py.
@@ -95,8 +95,8 @@ class _Cluster(RedisCluster):
                 while left:
                     node = nodes.get_node_from_slot(slots[left[0]])
                     here = [place for place in left if nodes.get_node_from_slot(slots[place]) == node]
-                    sent = holding.with_barrier([commands[place] for place in here], replicas)
-                    found = holding.checked(_together(self.get_redis_connection(node), sent), replicas)
+                    sent = holding.with_wait([commands[place] for place in here], replicas, barrier)
+                    found = holding.checked(_together(self.get_redis_connection(node), sent), len(here), replicas)
                     for place, answer in zip(here, found, strict=True):
                         answers[place] = answer
                     left = [place for place in left if place not in here]
@@ -154,20 +154,23 @@ class RedisClient:
                     self._made = _joined(self.url, socket_timeout=_TIMEOUT)
         return self._made
 
-    def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int], held: bool = True) -> Any:
-        """Call the function of a script and return its answer. Raises StoreUnavailable."""
-        return self.run_all(script, [(keys, args)], held)[0]
+    def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int], held: bool = True, barrier: bool = True) -> Any:
+        """Call the function of a script and return its answer. Raises StoreUnavailable.
 
-    def run_all(self, script: Script, calls: Sequence[Call], held: bool = True) -> list[Any]:
+        Without a `barrier`, what the function writes is held, and not what it reads.
+        """
+        return self.run_all(script, [(keys, args)], held, barrier)[0]
+
+    def run_all(self, script: Script, calls: Sequence[Call], held: bool = True, barrier: bool = True) -> list[Any]:
         """Call a function several times, not atomically, and return its answers. A function that writes must be called once.
 
         On one server it is a single round trip. Raises StoreUnavailable.
         """
         commands = [(script.command, script.function, len(keys), *keys, *args) for keys, args in calls]
         if not self.clustered:
-            return self._sent(lambda: self._by_wire(commands, held), again=True)
+            return self._sent(lambda: self._by_wire(commands, held, barrier), again=True)
         if held and self.replicas:
-            return self._sent(lambda: self._client.held(commands, self.replicas))
+            return self._sent(lambda: self._client.held(commands, self.replicas, barrier))
         return self._sent(lambda: [self._client.execute_command(*command) for command in commands])
 
     def _sent(self, send: Callable[[], list[Any]], again: bool = False) -> list[Any]:
@@ -188,10 +191,11 @@ class RedisClient:
             time.sleep(_PAUSES[attempt])
         raise AssertionError("unreachable")
 
-    def _by_wire(self, commands: Sequence[Sequence[str | bytes | int]], held: bool = True) -> list[Any]:
+    def _by_wire(self, commands: Sequence[Sequence[str | bytes | int]], held: bool = True, barrier: bool = True) -> list[Any]:
         if not (held and self.replicas and commands):
             return self._wires.exchange(commands)
-        return holding.checked(self._wires.exchange(holding.with_barrier(commands, self.replicas)), self.replicas)
+        answers = self._wires.exchange(holding.with_wait(commands, self.replicas, barrier))
+        return holding.checked(answers, len(commands), self.replicas)
 
     def hold(self, tags: Sequence[str]) -> None:
         """Wait until replicas have all that was written in these partitions, for who was told of it in another way. Raises
@@ -226,8 +230,8 @@ class RedisClient:
             return self._sent(lambda: _together(self._client, commands))
         if self.clustered:
             return self._sent(lambda: self._client.held(commands, self.replicas))
-        sent = holding.with_barrier(commands, self.replicas)
-        return self._sent(lambda: holding.checked(_together(self._client, sent), self.replicas))
+        sent = holding.with_wait(commands, self.replicas)
+        return self._sent(lambda: holding.checked(_together(self._client, sent), len(commands), self.replicas))
 
     def ranges(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[list[Item]]:
         """Send XRANGE and XREVRANGE commands together, not atomically, and return their items. Raises StoreUnavailable."""

@@ -2,8 +2,10 @@
 
 Commands that must be held are sent with two more on the same connection: the function `barrier`, which writes something, and WAIT. WAIT
 covers only what its own connection has written. The barrier is written after everything that the commands have read or found done, so
-replicas that have the barrier have all of that, too. The server answers all who wait for the same replicas at once. So nothing is shared
-between the threads of a process, and nobody remembers which versions are held.
+replicas that have the barrier have all of that, too. An append that says that it has written needs no barrier.
+
+The server answers all who wait for the same replicas at once. So nothing is shared between the threads of a process, and nobody remembers
+which versions are held.
 """
 
 from __future__ import annotations
@@ -29,15 +31,20 @@ def tag_of(command: Command) -> str:
     return key[: key.index("}") + 1]
 
 
-def with_barrier(commands: Sequence[Command], replicas: int, tag: str = "") -> list[Command]:
-    """Return commands that are held: with a barrier and WAIT. `tag`: of a partition on their server; the default is that of the first."""
-    barrier = (_BARRIER.command, _BARRIER.function, 1, f"{tag or tag_of(commands[0])}:barrier")
-    return [*commands, barrier, ("WAIT", replicas, PATIENCE_MS)]
+def with_wait(commands: Sequence[Command], replicas: int, barrier: bool = True) -> list[Command]:
+    """Return commands that are held: with a barrier and WAIT. All must be for one server.
+
+    Without a `barrier`, only what the commands write is held.
+    """
+    wait: list[Command] = [("WAIT", replicas, PATIENCE_MS)]
+    if barrier:
+        wait.insert(0, (_BARRIER.command, _BARRIER.function, 1, f"{tag_of(commands[0])}:barrier"))
+    return [*commands, *wait]
 
 
-def checked(answers: list[Any], replicas: int) -> list[Any]:
-    """Return the answers of commands `with_barrier`, without the last two. Raises StoreUnavailable if fewer replicas have the barrier."""
+def checked(answers: list[Any], commands: int, replicas: int) -> list[Any]:
+    """Return the answers of so many commands, which were sent `with_wait`. Raises StoreUnavailable if fewer replicas have all of it."""
     held = int(answers[-1])
     if held < replicas:
         raise StoreUnavailable(f"{MARK}{held} of {replicas} have what was written last")
-    return answers[:-2]
+    return answers[:commands]

@@ -41,9 +41,9 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
     run, ask_all, ask = RedisClient.run_all, RedisClient.ask_all, RedisClient.ask
 
-    def run_all(client: RedisClient, script: Any, calls: Any, held: bool = True) -> Any:
+    def run_all(client: RedisClient, script: Any, calls: Any, *how: bool) -> Any:
         counted.append(len(calls))
-        return run(client, script, calls, held)
+        return run(client, script, calls, *how)
 
     def asked(client: RedisClient, commands: Any) -> Any:
         counted.append(len(commands))

@@ -175,9 +175,9 @@ def test_an_append_that_is_sent_twice_is_known_by_its_mark(store: Store, monkeyp
     """Its first answer was lost. Without a request nothing else says whose entries are there."""
     match, run = fresh(), store.client.run
 
-    def sent_twice(*given: Any) -> Any:
-        run(*given)
-        return run(*given)
+    def sent_twice(*given: Any, **how: Any) -> Any:
+        run(*given, **how)
+        return run(*given, **how)
 
     monkeypatch.setattr(store.client, "run", sent_twice)
     assert store.log.append(match, 0, raws(1, 2), Changes()) == Appended()

@@ -79,6 +79,16 @@ test("notes are signed by their keys", async () => {
   }
 });
 
+test("a receipt may say how many replicas have its version", () => {
+  const receipt = readNote(vectors.notes[0].note).text;
+  const ofSeat = readNote(vectors.notes.at(-1).note).text;
+  const withHeld = (text, line) => text.split("\n").toSpliced(5, 0, line).join("\n");
+  assert.deepEqual([readStatement(withHeld(receipt, "held 2")).held, readStatement(receipt).held], [2, undefined]);
+  assert.deepEqual({ ...readStatement(ofSeat), held: 2 }, readStatement(withHeld(ofSeat, "held 2")));
+  for (const line of ["held 0", "held 02", "held 1000", "held", "held x", "held 1 ", "hold 1"])
+    assert.equal(readStatement(withHeld(receipt, line)), null);
+});
+
 test("running hashes cover their items in order", () => {
   const named = readStatement(readNote(vectors.notes.at(-1).note).text);
   for (const { items, hashes } of vectors.running)

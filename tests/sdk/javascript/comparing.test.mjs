@@ -32,7 +32,8 @@ async function entryOf(version, previous, more = {}) {
   return { ...shown, digest: await digestOf(previous, MATCH, shown) };
 }
 
-const receiptOf = (version, digest) => noteOf(`warledger.org/receipt/v1\n${MATCH}\n${version}\n${digest}\n${version}\n`);
+const heldBy = (version) => (version % 2 ? "" : "held 1\n"); // as a server signs that waits for replicas
+const receiptOf = (version, digest) => noteOf(`warledger.org/receipt/v1\n${MATCH}\n${version}\n${digest}\n${version}\n${heldBy(version)}`);
 
 /** A server whose answers are its members. */
 class Server {
