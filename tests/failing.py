@@ -45,6 +45,7 @@ class World:
         self.wrong: list[str] = []
         self.acknowledged = 0
         self._acted = [0.0] * players  # when each player was last answered
+        self._playing: dict[int, str] = {}  # the match of each
         self._end = threading.Event()
         self._lock = threading.Lock()
         signer.opened(folder / "keys0", LOG)
@@ -143,6 +144,7 @@ class World:
         made = f"{rng.getrandbits(128):032x}"
         seats = {"one": "me", "two": "me"}
         match = self._again(lambda: play.create(machine, self.ann, "tally", seats, {"target": 12}, request=made)).match
+        self._playing[number] = match
         self._again(lambda: play.play(machine, match, "system", [{"type": "advance"}], request=f"{made}s"))
         while not self._end.is_set():
             asked = f"{rng.getrandbits(128):032x}"
@@ -164,16 +166,12 @@ class World:
 
     def _read(self) -> None:
         """Read matches with a memory of its own, as another web process does."""
-        with self._lock:
-            known = list(self.told)
-        if not known:
-            self._end.wait(0.05)
-            return
-        match = random.choice(known[-100:])[0]
-        with suppress(NoMatch):
-            position = recall.position(self.platform, match)
-            self._hear(match, position.version, position.digest, "a reader")
-        self.platform.store.lists.standings([match])
+        for match in list(self._playing.values()):
+            with suppress(NoMatch):
+                position = recall.position(self.platform, match)
+                self._hear(match, position.version, position.digest, "a reader")
+            self.platform.store.lists.standings([match])
+        self._end.wait(0.01)
 
     def _listen(self) -> None:
         for head in self.platform.store.heads(0.2):
