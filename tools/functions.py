@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 from events.errors import StoreRefused, StoreUnavailable
 from events.platform import settings_from_environment
 from events.store import library
-from events.store.client import RedisClient, load_library
-from events.store.guarantees import judged
+from events.store.client import load_library, what_to_change
 
 PASSWORD = "WARLEDGER_STORE_PASSWORD"
 COMMANDS, USERS, KEEPER = "commands.conf", "users.acl", "keeper"
@@ -44,8 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         url, renamed = as_keeper(options.url, options.folder) if options.folder else (options.url, {})
         loaded = load_library(url, renamed, options.cluster, options.alone)
-        refusal, advice = judged(RedisClient(url, options.cluster).primaries(), settings_from_environment().replicas)
-        advice = [refusal, *advice] if refusal else advice
+        advice = what_to_change(url, options.cluster, settings_from_environment().replicas)
     except OSError as reason:
         print(f"{reason.filename} cannot be used ({reason.strerror}).", file=sys.stderr)
         return 1

@@ -38,7 +38,7 @@ from redis.retry import Retry
 
 from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
 from events.store import holding, library
-from events.store.guarantees import SETTINGS, Primary
+from events.store.guarantees import SETTINGS, Primary, judged
 from events.store.library import Script
 from events.store.wire import Ear, Wires
 
@@ -454,6 +454,19 @@ def load_library(url: str, renamed: Mapping[str, str], cluster: bool = False, al
             return _load_library(client, cluster, renamed, alone)
         finally:
             client.close()
+
+
+def what_to_change(url: str, cluster: bool, replicas: int) -> list[str]:
+    """Return what to change at the servers of a store whose service waits for so many replicas. `url`: for its keeper.
+
+    Raises StoreUnavailable.
+    """
+    client = RedisClient(url, cluster)
+    try:
+        refusal, advice = judged(client.primaries(), replicas)
+    finally:
+        client.close()
+    return [refusal, *advice] if refusal else advice
 
 
 def _load_library(client: Any, cluster: bool, renamed: Mapping[str, str], alone: bool = False) -> bool:

@@ -23,6 +23,8 @@ from events.store.library import script
 _SEQUENCE = script("sequence")
 _PUBLISH = script("publish")
 _LEAD = script("lead")
+
+_ATTEMPTS = 3
 _SETTLE = script("settle")
 
 
@@ -71,9 +73,13 @@ class ServerLogs(OfMatches):
     def state(self, origin: str) -> State:
         """Return the size and the published checkpoint of a server's log."""
         start = start_of(origin)
-        size, stored = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note", "mark")])
-        served, note, mark = ["" if text is None else text.decode() for text in stored]
-        return State(int(size), int(served or -1), note, mark)
+        for _ in range(_ATTEMPTS):  # the leaves and the mark are read one after the other, and another process may write between
+            size, stored = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note", "mark")])
+            served, note, mark = ["" if text is None else text.decode() for text in stored]
+            found = State(int(size), int(served or -1), note, mark)
+            if mark.partition("\n")[0] == (str(found.size) if found.size else ""):
+                break
+        return found
 
     def lead(self, origin: str, holder: str, ms: int, lease: str = "") -> str:
         """Take or renew the lease of a server's log for so many ms. Return it, or "" if somebody else holds it.

@@ -27,6 +27,7 @@ ALLOWED: dict[tuple[str, str], str] = {
         f"{CLIENT}.rewrite_files",
     ): "it rewrites the files of the embedded store, so that what was deleted leaves them",
     ("tools/functions.py", f"{CLIENT}.load_library"): "it loads the functions into a server of the user's own",
+    ("tools/functions.py", f"{CLIENT}.what_to_change"): "it says what to change there",
     ("events/store/queue/server.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/server.py", f"{CLIENT}.queue_errors"): "the queue is another server, and RQ sends its commands",
     ("events/store/queue/server.py", f"{CLIENT}.is_unreadable"): "it drops what cannot be read on the queue's server",
