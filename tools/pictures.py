@@ -61,9 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
         from tools.photographs import photograph_cover
 
         for game in games:
-            path = COVERS / f"{game.id}.svg"
-            path.write_text(cover(game), encoding="utf-8")
-            photograph_cover(browser, path)
+            file = COVERS / f"{game.id}.svg"
+            file.write_text(cover(game), encoding="utf-8")
+            photograph_cover(browser, file)
         return 0
     options.to.mkdir(parents=True, exist_ok=True)
     if options.pages and browser is not None:
