@@ -10,7 +10,7 @@ from games.drawing import counted
 from games.kernel import Event, Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Die, Fight, Hand, Link, Panel, Piece, Place, Scene, Side, Track, spread
-from games.war.attacks import bonus
+from games.war.attacks import CONQUERED, bonus
 from games.war.data import BROWN, CARDS, COLUMNS, COMBAT_CARDS, FOLDER, MOVES, REINFORCEMENTS
 from games.war.document import ScoreSheetRow, State
 from games.war.outcome import points
@@ -174,10 +174,9 @@ def _standing(roll: Event | None, ended: Event | None) -> tuple[str, tuple[str, 
     """Return how a fight stands, and the ids of the rules of that."""
     rules = LOOK.rules["attack_rolled"] if roll is not None else LOOK.rules["attack"]
     if ended is not None:
-        return f"The attack is {ended['result']}.", (
-            *rules[: len(rules) * (roll is not None)],
-            *LOOK.rules[f"attack_ended/{ended['result']}"],
-        )
+        told, rules = ended["result"], rules[: len(rules) * (roll is not None)]
+        words = f"{ended['tile'].upper()} is conquered." if told == CONQUERED else f"The attack is {told}."
+        return words, (*rules, *LOOK.rules[f"attack_ended/{told}"])
     if roll is None:
         return "The dice have still to fall.", rules
     return (f"{LOOK.crests[roll['loser']].name} loses a unit. The fight goes on." if roll["loser"] else "A draw."), rules

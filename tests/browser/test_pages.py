@@ -449,6 +449,8 @@ def test_a_dispute_is_raised_from_the_replay_and_judged_on_its_page(open_page: O
     expect(other.locator("#steps")).to_contain_text("Pure luck.")
 
     desk = open_page("/", rex.key, **PHONE)
+    desk.get_by_role("button", name="Menu").click()
+    assert Axe().run(desk).violations_count == 0
     desk.get_by_role("link", name="Disputes").click()
     row = desk.get_by_role("link", name=re.compile(f"Red disputes version {disputed + 1}"))
     row.wait_for()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from games import GAMES
-from games.kernel import SPECTATOR, Game
+from games.kernel import SPECTATOR, Game, evolve
 from games.picture import picture
 from games.scene import Fight
 from tests.games.matches import Start, Step, walk
@@ -82,3 +82,17 @@ def test_who_wins_a_battle_is_who_the_rules_say() -> None:
             assert fight is not None
             winner = next(side for side in fight.sides if side.won)
             assert winner.seat == (before[resolved["winner"]] if before[resolved["winner"]] != "pirate" else None)
+
+
+def test_an_open_strike_shows_what_is_gathered_what_is_needed_and_what_is_hit_first() -> None:
+    game = GAMES["war_of_the_worlds"]
+    begun = next(step.after for step in steps(game) if step.after["regions"]["london"]["civilians"] and step.after["phase"] == "play")
+    opened = [{"type": "strike_opened", "region": "london", "damage": 1, "need": 3}]
+    state = evolve(game, begun, opened[0])
+    assert game.fight is not None
+    fight = game.fight(game.view(state, SPECTATOR), opened)
+    assert fight is not None
+    assert [side.total for side in fight.sides] == ["1", "3"]
+    assert fight.status == "2 more damage is needed, or nothing is hit."
+    assert any(detail.name == "hit first" for detail in fight.sides[1].details)
+    assert game.fight(game.view(begun, SPECTATOR), []) is None
