@@ -25,6 +25,7 @@ from events.store.guarantees import ALONE
 from events.store.queue import Jobs
 from events.store.queue.counters import Counters
 from events.store.queue.floors import Floors
+from events.store.queue.shards import Shards
 from events.store.queue.studies import Studies
 from events.timing.clock import Clock
 from events.timing.pulse import Pulse
@@ -90,9 +91,12 @@ def settings_from_environment() -> Settings:
     store_url: str = env.str("WARLEDGER_REDIS_URL", default.store_url)
     if "," in store_url and not cluster:
         raise EnvError('Environment variable "WARLEDGER_REDIS_URL" invalid: only a cluster (WARLEDGER_CLUSTER=1) has several addresses')
+    queue_url: str = env.str("WARLEDGER_QUEUE_URL", default.queue_url)
+    if queue_url and not all(url.strip() for url in queue_url.split(",")):
+        raise EnvError('Environment variable "WARLEDGER_QUEUE_URL" invalid: an address is missing beside a comma')
     return Settings(
         store_url=store_url,
-        queue_url=env.str("WARLEDGER_QUEUE_URL", default.queue_url),
+        queue_url=queue_url,
         data=env.path("WARLEDGER_DATA", default.data),
         fsync=env.str("WARLEDGER_FSYNC", default.fsync, validate=validate.OneOf(["always", "everysec", "no"])),
         cluster=cluster,
@@ -175,7 +179,7 @@ class Platform:
 
     settings: Settings
     store: Store
-    jobs: Jobs
+    jobs: Jobs | Shards
     counters: Counters
     studies: Studies
     cache: Cache
@@ -242,10 +246,11 @@ def open_platform(
     except StoreUnavailable:
         if not patient:
             raise
-    queue_url = queue_url or store_url
+    queue_urls = [url.strip() for url in (queue_url or store_url).split(",")]
     clock = clock or Clock()
-    pulse = Pulse(store.pulses, Floors(queue_url), clock)
+    pulse = Pulse(store.pulses, Floors(queue_urls[0]), clock)
     signer = Signer(settings.keys_folder, settings.name, settings.replicas)
-    jobs, counters, studies, cache = Jobs(queue_url, clock), Counters(queue_url), Studies(queue_url), Cache(settings.cached)
+    jobs = Jobs(queue_urls[0], clock) if len(queue_urls) == 1 else Shards(queue_urls, clock, settings.partitions)
+    counters, studies, cache = Counters(queue_urls[0]), Studies(queue_urls[0]), Cache(settings.cached)
     lead = Lead(store.server_logs, lambda: holder_of(settings.keys_folder))
     return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, SideLog(store, signer, clock), lead)

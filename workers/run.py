@@ -16,7 +16,7 @@ from workers import jobs, rater, sequencer
 from workers.brake import is_ending
 from workers.holding import Holding
 from workers.listening import Life, add_option
-from workers.queues import worker
+from workers.queues import listen
 from workers.starting import GIVES_WAY, started
 from workers.sweep import Sweep, sweep
 
@@ -55,7 +55,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     sweeper.start()
     growing = [*sequencer.begin(platform), rater.begin(platform)]
     try:
-        worker(platform.jobs.url, kinds, life).work(logging_level="WARNING")
+        listen(platform.jobs, kinds, life or Life())
     finally:
         if not is_ending():  # RQ ends at a key that it cannot read; the next worker can go on
             platform.jobs.mend()

@@ -13,6 +13,11 @@ from events.store.client import RedisClient
 REMEMBERED = 16_384  # matches whose keys need not be made again
 
 
+def partition_of(match: str, partitions: int) -> int:
+    """Return the number of the partition of a match."""
+    return crc32(match.encode(errors="surrogateescape")) % partitions
+
+
 class MatchKeys(NamedTuple):
     """The keys of one match."""
 
@@ -42,7 +47,7 @@ class Keys:
 
     def _tag(self, match: str) -> str:
         """Return the hash tag of the partition of a match."""
-        return f"{{p{crc32(match.encode(errors='surrogateescape')) % self.partitions}}}"
+        return f"{{p{partition_of(match, self.partitions)}}}"
 
     def _stream(self, match: str) -> str:
         """Return the key of the log of a match, without the others."""

@@ -407,7 +407,8 @@ def meanwhile(platform: Platform, servers: Servers, monkeypatch: pytest.MonkeyPa
     def waited(kinds: Sequence[str], then: Callable[[], object]) -> Owed | None:
         def blpop(keys: list[str], seconds: float) -> object:
             then()
-            return servers.queue.lpop(keys[0])
+            popped = servers.queue.lpop(keys[0])
+            return (keys[0], popped) if popped else None
 
         monkeypatch.setattr(platform.jobs._connection, "blpop", blpop)
         return platform.jobs.wait(kinds, 0.1)
@@ -447,7 +448,7 @@ def test_a_worker_that_waits_is_not_woken_for_kinds_that_it_does_not_do(
 def test_a_worker_that_was_killed_while_it_waited_delays_work_for_no_longer_than_it_would_have_waited(
     platform: Platform, servers: Servers
 ) -> None:
-    platform.jobs._exchange(take=[THINK], idle=("killed think", 250), now=NOW)
+    platform.jobs.ask(take=[THINK], idle=("killed think", 250), now=NOW)
     assert servers.queue.zcard("fair:idle") == 1
     platform.jobs.push_again([turn("a", 1)], NOW + 250)
     assert tickets(servers, THINK) == 1

@@ -8,7 +8,7 @@ each worker, and waiting work is never enqueued twice.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -47,12 +47,18 @@ class Done(NamedTuple):
 
 
 class Jobs:
-    """The queue of each kind of work. If a queue is lost, the sweep finds its work in the due index, with a delay."""
+    """The queue of each kind of work, on one server. If a queue is lost, the sweep finds its work in the due index, with a delay.
 
-    def __init__(self, url: str, clock: Clock) -> None:
+    shards.py spreads work over several servers. `ask`, `ask_lost`, `hears` and `call` are for it. `called`: is told of a kind that needs a
+    worker. `is_shard`: workers may listen elsewhere, so tickets that wait here do not count.
+    """
+
+    def __init__(self, url: str, clock: Clock, is_shard: bool = False) -> None:
         self.url = url
+        self._is_shard = is_shard
+        self.called: Callable[[str], None] = self.call
         self._clock = clock
-        self._name = secrets.token_hex(8)
+        self.name = secrets.token_hex(8)
         self._server = QueueServer(url)
         self._connection = self._server.connection
         self._queues = {kind: Queue(kind, connection=self._connection, serializer=JSONSerializer) for kind in KINDS}
@@ -65,9 +71,9 @@ class Jobs:
         at_once = [work for work in works if KINDS[work.kind].at_once]
         if at_once:
             try:
-                self._exchange(push=at_once)
+                self.ask(push=at_once)
             except queue_errors as reason:
-                _note_failure(reason)
+                note_failure(reason)
 
     def push_again(self, works: Iterable[Owed], now: int | None = None) -> int:
         """Enqueue overdue work again, unless it waits or a worker has it. Return how much is new. Never raises because of the queue.
@@ -75,9 +81,9 @@ class Jobs:
         This also calls a worker if work waits and no worker was called, so it is useful even without any work.
         """
         try:
-            return self._exchange(push=works, again=True, now=now)[0]
+            return self.ask(push=works, again=True, now=now)[0]
         except queue_errors as reason:
-            _note_failure(reason)
+            note_failure(reason)
             return 0
 
     def lost(self, moments: Mapping[str, int], now: int | None = None) -> list[str]:
@@ -87,11 +93,10 @@ class Jobs:
         """
         if not moments:
             return []
-        now = self._clock.now() if now is None else now
         try:
-            return [member.decode() for member in self._lost_script(args=[now, *chain.from_iterable(moments.items())])]
+            return self.ask_lost(moments, now)
         except queue_errors as reason:
-            _note_failure(reason)
+            note_failure(reason)
             return list(moments)
 
     def take(self, kinds: Sequence[str], ticket: str | None = None, now: int | None = None) -> Owed | None:
@@ -110,24 +115,24 @@ class Jobs:
         """
         following = [work for work in following if KINDS[work.kind].at_once]
         try:
-            return self._exchange(ticket, done, following, kinds, now=now)[1]
+            return self.ask(ticket, done, following, kinds, now=now)[1]
         except queue_errors as reason:
-            _note_failure(reason)
+            note_failure(reason)
             return next((work for work in following if work.kind in kinds), None)
 
     def wait(self, kinds: Sequence[str], seconds: float) -> Owed | None:
         """Return the next work of these kinds, or None if none comes within some seconds. Work that comes wakes this worker and needs no
         ticket. Never raises because of the queue.
         """
-        member = " ".join([self._name, *kinds])
+        member = " ".join([self.name, *kinds])
         try:
-            found = self._exchange(take=kinds, idle=(member, round(seconds * 1000)))[1]
+            found = self.ask(take=kinds, idle=(member, round(seconds * 1000)))[1]
             if found is None:
-                self._connection.blpop([f"fair:wake:{member}"], seconds)
-                found = self._exchange(take=kinds, idle=(member, 0))[1]
+                self.sleep(member, seconds)
+                found = self.ask(take=kinds, idle=(member, 0))[1]
             return found
         except queue_errors as reason:
-            _note_failure(reason)
+            note_failure(reason)
             return None
 
     def depth(self, kind: str | None = None) -> int | None:
@@ -158,9 +163,19 @@ class Jobs:
         try:
             self._server.mend()
         except queue_errors as reason:
-            _note_failure(reason)
+            note_failure(reason)
 
-    def _exchange(
+    def sleep(self, member: str, seconds: float) -> str:
+        """Wait until a worker that is idle is woken, for some seconds at most. Return the kind of work, or "". Raises `queue_errors`."""
+        found = self._connection.blpop([f"fair:wake:{member}"], seconds)
+        return found[1].decode() if found else ""
+
+    def ask_lost(self, moments: Mapping[str, int], now: int | None = None) -> list[str]:
+        """Return the members of the index that neither wait nor are with a worker (`lost`). Raises `queue_errors`."""
+        now = self._clock.now() if now is None else now
+        return [member.decode() for member in self._lost_script(args=[now, *chain.from_iterable(moments.items())])]
+
+    def ask(
         self,
         ticket: str | None = None,
         done: Done | None = None,
@@ -168,8 +183,10 @@ class Jobs:
         take: Sequence[str] = (),
         again: bool = False,
         idle: tuple[str, int] | None = None,
+        wake: str | None = None,
         now: int | None = None,
     ) -> tuple[int, Owed | None]:
+        """Exchange work with the server, as exchange.lua describes it. Raises `queue_errors`."""
         asked: dict[str, Any] = {
             "now": self._clock.now() if now is None else now,
             "push": [{**_named(work), "due": work.due, "lease": work.lease_ms, "again": again} for work in push],
@@ -179,14 +196,20 @@ class Jobs:
             asked["begun"] = ticket
         if idle is not None:
             asked["idle"] = idle
+        if wake is not None:
+            asked["wake"] = wake
         if done is not None:
             asked["done"] = {**_named(done.work), "ms": done.ms, "kept": done.failed or done.held}
         pushed, found, tickets = self._exchange_script(args=[orjson.dumps(asked)])
         for kind in tickets:
-            self._call(kind.decode())
+            self.called(kind.decode())
         return pushed, _work(*found) if found else None
 
-    def _call(self, kind: str) -> None:
+    def hears(self, kind: str) -> bool:
+        """Return True if workers for a kind listen at this server, and no ticket waits for them. Raises `queue_errors`."""
+        return bool(self.workers(kind)) and not self._connection.llen(self._queues[kind].key)
+
+    def call(self, kind: str) -> None:
         """Enqueue a ticket. Never raises because of the queue: the next sweep replaces a lost ticket."""
         name = f"{kind}-{secrets.token_hex(8)}"
         try:
@@ -203,14 +226,15 @@ class Jobs:
                 )
                 pipeline.execute()
         except queue_errors as reason:
-            _note_failure(reason)
+            note_failure(reason)
         else:
             metrics.tickets.labels(kind).inc()
 
     def _told(self, name: str, kind: Kind) -> str:
         """Return what exchange.lua must know about a kind, in Lua."""
         pool, alone = "slow" if kind.slow else "quick", str(kind.alone).lower()
-        return f"{name} = {{queue = '{self._queues[name].key}', pool = '{pool}', patience = {kind.patience_ms}, alone = {alone}}}"
+        tickets = "fair:none" if self._is_shard else self._queues[name].key
+        return f"{name} = {{queue = '{tickets}', pool = '{pool}', patience = {kind.patience_ms}, alone = {alone}}}"
 
 
 def _named(work: Owed) -> dict[str, Any]:
@@ -228,6 +252,7 @@ def _work(kind: bytes, creator: bytes, member: bytes, version: bytes, lease: byt
         return None
 
 
-def _note_failure(reason: Exception) -> None:
+def note_failure(reason: Exception) -> None:
+    """Count and log that a server of the queue did not answer."""
     metrics.queue_failures.inc()
     log.warning("queue_unreachable", error=type(reason).__name__)

@@ -20,11 +20,11 @@
 -- fair:wake:<member>           a list; an item ends the wait of that worker
 --
 -- ARGV  JSON {now, begun: kind, done: {kind, creator, member, version, ms, kept}, push: [{kind, creator, member, version, due, lease,
---       again}], take: [kind], idle: [member, ms]}; times in ms since 1970. `kept`: the lease of the step goes on. `again`: push only if
+--       again}], take: [kind], idle: [member, ms], wake: kind}; times in ms since 1970. `kept`: the lease of the step goes on. `again`: push only if
 --       it neither waits nor is with a worker that may be alive. `idle`: if there is nothing to take, the worker waits so long; 0: it
---       waits no more
+--       waits no more. `wake`: wake a worker that waits for this kind, because another server has work of it
 -- KINDS (__init__.py puts it in front): by kind {queue: the key of its tickets, pool, patience in ms, alone: one step at a time}
--- returns {number of pushed items that did not wait before, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
+-- returns {number of pushed items that did not wait before, and of workers that `wake` woke, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
 local STEP = 1         -- ms that a step costs in addition to its time, so that two workers take from two creators
 local SHARE = 0.1      -- of the time of its pool, which each kind keeps
 local WAIT = 250       -- ms of others' steps after which a kind whose work begins to wait may claim its share
@@ -196,6 +196,7 @@ if ask.idle then
     redis.call('ZADD', 'fair:idle', ask.now + ms, member)
   end
 end
+if ask.wake and wake(ask.wake) then pushed = pushed + 1 end
 local tickets = {}
 for kind, about in pairs(KINDS) do
   if redis.call('HLEN', key(kind, 'versions')) > 0 and not held(kind) and not wake(kind) and redis.call('LLEN', about.queue) == 0
