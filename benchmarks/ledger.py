@@ -27,12 +27,14 @@ from record.dossiers.lines import WHOLE
 from record.dossiers.records import lines_of
 from record.dossiers.verifying import Source, verify
 from record.entries import parse
+from record.packing import pack, unpack
 from record.positions import follow_all
 from tools import node
 
 PLAYER = "p" + "a" * 16
 MATCHES, LONGEST = 4, 1000  # matches of each game with all its seats, and their actions
 XADD, FOLD, CHECK, NODE = 0.95, 300_000, 10_000, 50_000
+ARCHIVED, UNPACK, MANY = 25, 20, 600  # bytes of an entry, ms, entries
 SCRIPT = Path(__file__).with_name("verifying.mjs")
 
 
@@ -44,6 +46,7 @@ def measured(run: Run) -> Iterator[Figure]:
             empty = used(place.platform)
             matches = [played(place.platform, PLAYER, game, seed, LONGEST) for seed in range(MATCHES)]
             yield from sizes(place.platform, game.id, matches, used(place.platform) - empty)
+            yield from packed(place.platform, game.id, matches, run.pairs)
             yield from checks(place.platform, game.id, matches, run)
 
 
@@ -105,6 +108,32 @@ def checks(platform: Platform, game: str, matches: Sequence[str], run: Run) -> I
         clock, cpu = ([float(rate) for rate in rates] for rates in zip(*runs, strict=True))
         told = f"{statistics.median(cpu):,.0f} for a second of CPU in all its threads"
         yield figure(f"{game}: verify.mjs: whole dossiers, without the rules", clock, "entries/s", least=NODE, told=told)
+
+
+def packed(platform: Platform, game: str, matches: Sequence[str], pairs: int) -> Iterator[Figure]:
+    """Measure matches as objects of the archive: their bytes, and how long it takes to pack and unpack as many entries as one has."""
+    raws = {match: list(platform.store.log.read_all(match)) for match in matches}
+    secrets = {match: platform.store.log.load(match, 1).secret or "" for match in matches}
+    objects = {match: pack(match, raws[match], secrets[match]) for match in matches}
+    entries = sum(map(len, raws.values()))
+    yield figure(f"{game}: an entry in the archive", [sum(map(len, objects.values())) / entries], "bytes", most=ARCHIVED)
+    packing, unpacking = [], []
+    for _ in range(pairs):
+        began = time.process_time()
+        for match in matches:
+            pack(match, raws[match], secrets[match])
+        packing.append(_for_many(began, entries))
+        began = time.process_time()
+        for packed in objects.values():
+            unpack(packed)
+        unpacking.append(_for_many(began, entries))
+    yield figure(f"{game}: packing {MANY} entries", packing, "ms")
+    yield figure(f"{game}: unpacking {MANY} entries", unpacking, "ms", most=UNPACK)
+
+
+def _for_many(began: float, entries: int) -> float:
+    """Return the milliseconds of processor time since a moment, for as many entries as an archived match has."""
+    return (time.process_time() - began) / entries * MANY * 1000
 
 
 def folded(platform: Platform, game: str, matches: Sequence[str]) -> float:
