@@ -15,7 +15,7 @@ from events.platform import settings_from_environment
 from events.store import library
 from events.store.client import load_library, what_to_change
 
-PASSWORD = "WARLEDGER_STORE_PASSWORD"
+PASSWORD, ARCHIVISTS = "WARLEDGER_STORE_PASSWORD", "WARLEDGER_ARCHIVIST_PASSWORD"
 COMMANDS, USERS, KEEPER = "commands.conf", "users.acl", "keeper"
 
 
@@ -32,13 +32,18 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--cluster", action="store_true", help="the URL leads to a cluster; load them into every primary")
     parser.add_argument("--alone", action="store_true", help="remove the functions of other versions; no process may use them")
-    parser.add_argument("--configure", type=Path, metavar="DIR", help=f"write a server's files; ${PASSWORD} is the service's password")
+    parser.add_argument(
+        "--configure",
+        type=Path,
+        metavar="DIR",
+        help=f"write a server's files; ${PASSWORD} and ${ARCHIVISTS} are the passwords of its users",
+    )
     options = parser.parse_args(arguments)
     if (options.url is None) == (options.configure is None):
         parser.error("name either the URL of a server, or a folder with --configure")
     try:
         if options.configure is not None:
-            configure(options.configure, os.environ.get(PASSWORD, ""))
+            configure(options.configure, os.environ.get(PASSWORD, ""), os.environ.get(ARCHIVISTS, ""))
             print(f"{options.configure} has the files {COMMANDS}, {USERS} and {KEEPER}.")
             return 0
         url, renamed = as_keeper(options.url, options.folder) if options.folder else (options.url, {})
@@ -59,10 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def configure(folder: Path, password: str) -> None:
+def configure(folder: Path, password: str, archivists: str = "") -> None:
     """Write the files of a server. Raises Unable, OSError.
 
-    The names of its commands and the password of the keeper are written once, its users each time. Only your user can enter the folder.
+    `archivists`: the password of the archivist; without it there is none, and nothing can be archived. The names of the commands and the
+    password of the keeper are written once, the users each time. Only your user can enter the folder.
     """
     if not password:
         raise Unable(f"Choose a long random password for the service, and set it as {PASSWORD}.")
@@ -74,10 +80,10 @@ def configure(folder: Path, password: str) -> None:
         raise Unable(f"{commands} is from a version with another format of data. Name an empty folder, for an empty server.")
     if not keeper.exists():
         keeper.write_text(secrets.token_hex(32))
-    (folder / USERS).write_text(
-        f"user default on #{sha256(password.encode()).hexdigest()} {library.RIGHTS}\n"
-        f"user {KEEPER} on #{sha256(keeper.read_bytes()).hexdigest()} ~* &* +@all\n"
-    )
+    users = [("default", password.encode(), library.RIGHTS), (KEEPER, keeper.read_bytes(), "~* &* +@all")]
+    if archivists:
+        users.append((library.ARCHIVIST, archivists.encode(), library.ARCHIVIST_RIGHTS))
+    (folder / USERS).write_text("".join(f"user {name} on #{sha256(secret).hexdigest()} {rights}\n" for name, secret, rights in users))
 
 
 def as_keeper(url: str, folder: Path) -> tuple[str, dict[str, str]]:

@@ -282,17 +282,29 @@ def keeper_url(data: Path, name: str = STORE) -> str:
     return f"unix://{KEEPER}:{(folder / KEEPER).read_text()}@{socket_of(folder)}"
 
 
+def as_archivist(url: str, data: Path) -> str:
+    """Return the URL of the embedded store of a folder for its archivist. A server of your own has the user that its URL names."""
+    password = (data / STORE).resolve() / library.ARCHIVIST
+    path = url.removeprefix("unix://")
+    if not url.startswith("unix://") or "@" in path or not password.exists():
+        return url
+    return f"unix://{library.ARCHIVIST}:{password.read_text()}@{path}"
+
+
 def renamed(data: Path, name: str = STORE) -> dict[str, str]:
     """Return the new names of the renamed commands of a server. Only the owner of the folder can read them."""
     return library.renames(_commands((data / name).resolve()).read_text())
 
 
 def _write_rights(folder: Path) -> None:
-    """Write the rights of the two users: the service, which needs no password, and the keeper."""
-    password = folder / KEEPER
-    if not password.exists():
-        _write(password, secrets.token_hex(32))
-    _write(folder / _RIGHTS, f"user default on nopass {library.RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
+    """Write the rights of the users: the service, which needs no password, the archivist, and the keeper."""
+    lines = [f"user default on nopass {library.RIGHTS}"]
+    for name, rights in ((library.ARCHIVIST, library.ARCHIVIST_RIGHTS), (KEEPER, "~* &* +@all")):
+        password = folder / name
+        if not password.exists():
+            _write(password, secrets.token_hex(32))
+        lines.append(f"user {name} on >{password.read_text()} {rights}")
+    _write(folder / _RIGHTS, "".join(f"{line}\n" for line in lines))
 
 
 def _commands(folder: Path) -> Path:

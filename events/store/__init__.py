@@ -1,6 +1,7 @@
 """Store everything in Redis. No other code sends commands to it.
 
-`log` is the only access to the streams of matches. The append script keeps `lists`, `due` and `hooks`. `projections` has everything that is
+`log` is the only access to the logs of matches; `live` has only those that are in the store, and `archiving` says which ones are filed away
+(events/archive). The append script keeps `lists`, `due` and `hooks`. `projections` has everything that is
 derived from the logs. `accounts` has the players, `signing_keys` the keys with which they sign moves, `sidelog` the side logs of matches,
 `pulses` the running processes, `server_logs` the Merkle log of the whole server, `bulks` which finished matches are in which bulk file, and
 `ratings` those of players. `removal` removes matches that never started.
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 
 from events.errors import StoreUnavailable
 from events.store.accounts import Accounts
+from events.store.archiving import Archiving
 from events.store.bulks import Bulks
 from events.store.client import RedisClient
 from events.store.due import DueIndex
@@ -50,7 +52,9 @@ class Store:
         self.client = client
         self.url = client.url
         self.keys = Keys(partitions)
-        self.log: Log = RedisLog(client, self.keys)
+        self.live = RedisLog(client, self.keys)
+        self.log: Log = self.live
+        self.archiving = Archiving(client, self.keys)
         self.lists = Lists(client, self.keys)
         self.due = DueIndex(client, self.keys)
         self.hooks = HookIndex(client, self.keys)
@@ -122,7 +126,7 @@ class Store:
         found = self.client.ask("GET", _BEGUN)
         if found is not None:
             return self._take_mark(found)
-        if next(iter(self.log.matches()), None) is None:
+        if next(iter(self.live.matches()), None) is None:
             return None
         if (found := self.client.ask("GET", _BEGUN)) is None:  # unless another process has begun it meanwhile
             raise WrongStore(other_format("The store"))

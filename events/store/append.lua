@@ -18,7 +18,7 @@
 --         A missing member changes nothing.
 -- returns {1, reads, refused}: appended; both are running hashes in the side log, of the reads by staff and of the refused actions of the seat
 --       | {0, head, tail}: the match is at another version; head -1: another entry has the expected version, or the last item
---         is none of a version
+--         is none of a version; head -2: the match is filed away
 --       | {2, answer, its entries}: the request was carried out before
 local stream, none = KEYS[1], cjson.null
 local tag, match = partition_and_match(stream, 's')
@@ -57,8 +57,9 @@ if digest and 0 < expected and expected <= head then
     local id = string.format('%d-0', expected)
     last = redis.call('XRANGE', stream, id, id)[1]
   end
-  if not (last and string.find(last[2][2], '"digest":"' .. digest .. '"', 1, true)) then return {0, -1, {}} end
+  if not has_digest(last, digest) then return {0, -1, {}} end
 end
+if head == 0 and expected == 0 and filed(of_partition, match) then return {0, -2, {}} end
 if head ~= expected then
   return {0, head, redis.call('XRANGE', stream, string.format('%d-0', expected + 1), '+', 'COUNT', most)}
 end

@@ -473,7 +473,7 @@ def _load_library(client: Any, cluster: bool, renamed: Mapping[str, str], alone:
     if cluster:
         changes = [_load_library(client.get_redis_connection(node), False, renamed, alone) for node in client.get_primaries()]
         return any(changes)
-    if None in client.execute_command("COMMAND INFO", *[renamed.get(command, command) for command in library.WRITES]):
+    if None in client.execute_command("COMMAND INFO", *[renamed.get(command, command) for command in library.RENAMED]):
         raise StoreUnavailable("The server has renamed the commands that the functions need.")
     code = library.code(renamed)
     loaded = {}

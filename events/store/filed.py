@@ -103,18 +103,33 @@ def pack(match: str, game: str, head: int, digest: str, at: int, standing: bytes
 
 def unpack(row: bytes) -> Filed:
     """Return what a row has."""
-    match, created = id_of("m", row[:10]), int.from_bytes(row[10:16], "big")
-    flags, number = row[23], row[24]
-    place = 25 + 11 * number
-    ids = [match, *(id_of("p", row[start : start + 10]) for start in range(25, place, 11))]
-    place += 6 * (bool(flags & _FLAGS["rated"]) + bool(flags & _FLAGS["amended"]))
+    match, created, place = id_of("m", row[:10]), int.from_bytes(row[10:16], "big"), _place_of_head(row)
+    ids = [match, *(id_of("p", row[start : start + 10]) for start in range(25, 25 + 11 * row[24], 11))]
+    head, digest = int.from_bytes(row[place : place + 4], "big"), row[place + 4 : place + 36].hex()
+    at = created + int.from_bytes(row[place + 36 : place + 41], "big")
+    return Filed(head, digest, at, _standing(row[place + 41 :], ids, created))
+
+
+def is_same(row: bytes, other: bytes) -> bool:
+    """Return True if two rows differ in nothing but what the store gives: the moment of the last change, and the number of the game."""
+    return row[:16] + row[23:] == other[:16] + other[23:]
+
+
+def head_of(row: bytes) -> tuple[str, int, str]:
+    """Return the match of a row, its last version, and the digest of the entry there, without unpacking the rest."""
+    place = _place_of_head(row)
+    return id_of("m", row[:10]), int.from_bytes(row[place : place + 4], "big"), row[place + 4 : place + 36].hex()
+
+
+def _place_of_head(row: bytes) -> int:
+    """Return where the last version stands in a row."""
+    flags = row[23]
+    place = 25 + 11 * row[24] + 6 * (bool(flags & _FLAGS["rated"]) + bool(flags & _FLAGS["amended"]))
     tags = row[place]
     place += 1
     for _ in range(tags):
         place += 1 + row[place]
-    head, digest = int.from_bytes(row[place : place + 4], "big"), row[place + 4 : place + 36].hex()
-    at = created + int.from_bytes(row[place + 36 : place + 41], "big")
-    return Filed(head, digest, at, _standing(row[place + 41 :], ids, created))
+    return place
 
 
 def packed_id(id: str) -> bytes:

@@ -1,9 +1,9 @@
-"""Build the library of Redis functions from the Lua scripts of this folder, and the rights of the service's user.
+"""Build the library of Redis functions from the Lua scripts of this folder, and the rights of the users of the store.
 
 The service's user may read, and may call these functions. Redis checks a user's rights inside functions, too. So the user needs the right
 to each writing command of the functions, but must not know its name. The server has renamed these commands, for example `XADD` to
 `XADD.<32 hex digits>`, and only the keeper and the functions have the new names. The functions also work without renamed commands, but then
-the user can send those commands directly.
+the user can send those commands directly. The archivist is a user of its own. It may do what the service may, and call `archive`.
 
 The names of the library and of its functions contain a hash of the scripts. So different versions of the code can use one store.
 """
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 FORMAT = 1  # of everything in the store; data of another format is refused
 FAMILY = "warledger_"
-SHARED = ("shared", "filing")  # not functions, but the code that the functions share, in this order
+SHARED = ("shared", "filing", "away")  # not functions, but the code that the functions share, in this order
 
 _PLAYER, _DELIVERIES, _UNTOLD, _BEGUN = "~{players}:p:*", "~{players}:l:*", "~{players}:untold", "~{store}:begun"
 _SIGNING_KEYS, _UNLOGGED = "~{players}:s:*", "~{players}:unlogged"
@@ -42,15 +42,19 @@ WRITES: Mapping[str, str] = {
     "XDEL": _of_matches("filed"),
     "SET": f"{_of_matches('x:*', 'm:*', 'g:*')} {_BEGUN} {_BARRIERS}",
     "HSET": (
-        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} {_PROCESSES} "
-        f"{_SERVER_LOG} {_RATINGS}"
+        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts', 'beside')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} "
+        f"{_PROCESSES} {_SERVER_LOG} {_RATINGS}"
     ),
-    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_SIGNING_KEYS} {_PROCESSES} {_RATINGS}",
+    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors', 'beside')} {_PLAYER} {_SIGNING_KEYS} {_PROCESSES} {_RATINGS}",
     "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS}",
     "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES}",
     "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*', 'g:*')} {_PLAYER} {_DELIVERIES} {_RATINGS}",
     "PUBLISH": f"{_of_matches('heads', 'hooks', sign='&')} &{{players}}:changed",
 }
+
+# The writing commands that only the archivist may apply. The function `archive` begins with one, so for everybody else it changes nothing.
+ARCHIVING: Mapping[str, str] = {"XTRIM": _of_matches("s:*")}
+RENAMED: Mapping[str, str] = {**WRITES, **ARCHIVING}
 
 # The rights of the service. It may read everything. No command here disturbs another connection or reveals the names of commands.
 RIGHTS = (
@@ -58,10 +62,12 @@ RIGHTS = (
     "+hello +auth +ping +time +memory|stats +client|setinfo +client|setname +subscribe +unsubscribe +wait +role (~* +fcall +fcall_ro) "
     + " ".join(f"({patterns} +{command.lower()})" for command, patterns in WRITES.items())
 )
+ARCHIVIST = "archivist"  # the Redis user that moves finished matches to the archive
+ARCHIVIST_RIGHTS = " ".join([RIGHTS, *[f"({patterns} +{command.lower()})" for command, patterns in ARCHIVING.items()]])
 
 # A server whose memory is full refuses every function that writes, except those that free memory, and the barrier, which takes none. The
 # function RESERVE has a second name under which it is not refused, for players who resign or leave.
-FREEING = frozenset(("barrier", "delete_hook", "delete_player", "remove", "remove_unstarted", "revoke_key"))
+FREEING = frozenset(("archive", "barrier", "delete_hook", "delete_player", "remove", "remove_unstarted", "revoke_key"))
 RESERVE = "append"
 
 _MARK = f"# Warledger, data of format {FORMAT}"
@@ -117,12 +123,12 @@ def code(renamed: Mapping[str, str]) -> str:
 
 def configuration(token: str) -> str:
     """Return the lines of a server's configuration that rename the commands. The first line states the format of the data."""
-    return "\n".join([_MARK, *[f"rename-command {command} {command}.{token}" for command in WRITES], ""])
+    return "\n".join([_MARK, *[f"rename-command {command} {command}.{token}" for command in RENAMED], ""])
 
 
 def fits(configuration: str) -> bool:
     """Return True if a configuration states this format, and renames the commands of these functions."""
-    return configuration.startswith(f"{_MARK}\n") and renames(configuration).keys() == WRITES.keys()
+    return configuration.startswith(f"{_MARK}\n") and renames(configuration).keys() == RENAMED.keys()
 
 
 def other_format(place: str) -> str:
@@ -166,7 +172,7 @@ def _called(source: str) -> Iterator[str]:
 
 def _writes(source: str) -> bool:
     """Return True if a script calls a command that writes, or a shared function that does so."""
-    return any(command in WRITES for command in _called(source)) or not _writing().isdisjoint(_words(source))
+    return any(command in RENAMED for command in _called(source)) or not _writing().isdisjoint(_words(source))
 
 
 def _words(source: str) -> list[str]:
@@ -184,7 +190,7 @@ def _writing() -> frozenset[str]:
     while more := {
         name
         for name, body in bodies.items()
-        if name not in found and (any(command in WRITES for command in _called(body)) or not found.isdisjoint(_words(body)))
+        if name not in found and (any(command in RENAMED for command in _called(body)) or not found.isdisjoint(_words(body)))
     }:
         found |= more
     return frozenset(found)

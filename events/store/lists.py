@@ -58,9 +58,17 @@ class Lists(OfMatches):
         """Return the standing of each match, or None."""
         return [orjson.loads(row.standing) if row.standing else None for row in self.with_entries(matches)]
 
-    def file_away(self, match: str, packed: Packed) -> bool:
-        """File away a match that the archive has. Return False if its entries are in the store, or it is filed away at a later version."""
-        return bool(self._client.run(_FILE_AWAY, [self._keys.stream(match)], [packed.game, packed.row, *packed.news]))
+    def file_away(self, match: str, packed: Packed, sidelog: str = "") -> bool:
+        """File away a match that the archive has. Return False if its entries are in the store, or it is filed away at a later version.
+
+        `sidelog`: a hash of its side log, or "" if that is empty.
+        """
+        return bool(self._client.run(_FILE_AWAY, [self._keys.stream(match)], [packed.game, packed.row, sidelog, *packed.news]))
+
+    def row(self, match: str) -> bytes:
+        """Return the row of a match that is filed away (filed.py); b"" if it is none."""
+        ((_, row, kind),) = self._client.run(_STANDINGS, [self._keys.stream(match)], [])
+        return bytes(row) if kind == _FILED else b""
 
     def filed(self, matches: Sequence[str]) -> list[Filed | None]:
         """Return what the store has of each match that is filed away; None for all others."""

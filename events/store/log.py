@@ -24,6 +24,7 @@ from evidence.statements import SideLog
 logger = structlog.get_logger(__name__)
 
 PAGE = 500
+FILED = -2  # the head of a conflict with a match that is filed away (events/archive)
 
 Fields = tuple[bytes, list[bytes]]
 

@@ -8,7 +8,7 @@ local item, hooks, cursors = match .. '|' .. ARGV[1], tag .. ':hooks', tag .. ':
 if not string.match(ARGV[3], '^%d+ %d+ %d+$') and not string.match(ARGV[3], '^%d*$') then error({err = 'ERR not a cursor'}) end
 local delay, sent = whole(ARGV[4], 0), tonumber(ARGV[3])
 if redis.call('HGET', cursors, item) ~= ARGV[2] then return 0 end
-if ARGV[3] == '' or (sent and redis.call('XLEN', KEYS[1]) <= sent) then
+if ARGV[3] == '' or (sent and version_of(tag .. ':', match) <= sent) then
   redis.call('HDEL', cursors, item)
   redis.call('ZREM', hooks, item)
   return 1

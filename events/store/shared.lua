@@ -143,3 +143,8 @@ local function add_hook(of_partition, item, version)
   redis.call('HSET', of_partition .. 'cursors', item, string.format('%d 0 0', version))
   return true
 end
+
+-- Return true if the entry of an item of a stream has a digest.
+local function has_digest(item, digest)
+  return item and string.find(item[2][2], '"digest":"' .. digest .. '"', 1, true) ~= nil
+end

@@ -6,7 +6,7 @@ The refused actions of each seat, and the reads of a match, have a running hash 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
@@ -59,8 +59,25 @@ class StoredReads(NamedTuple):
     dropped: Running
 
 
+class RawSideLog(NamedTuple):
+    """The side log of a match in stored form: the fields of its refused actions, and those of its reads."""
+
+    refused: Mapping[bytes, bytes] = {}
+    reads: Mapping[bytes, bytes] = {}
+
+    @property
+    def heads(self) -> dict[str, str]:
+        """The running hashes, by field. They change with each refused action and each read."""
+        return {field.decode(): value.decode() for field, value in self.reads.items() if field.startswith(b"head")}
+
+
 class SideLog(OfMatches):
-    """The side logs of matches in the store. Every method raises StoreUnavailable."""
+    """The side logs of matches. Every method raises StoreUnavailable.
+
+    `away`: returns the side log of a match that is not in the store (events/archive).
+    """
+
+    away: Callable[[str], RawSideLog] | None = None
 
     def add_refusals(self, match: str, refused: Sequence[tuple[str, bytes]]) -> None:
         """Store at most MOST refused actions: the seat of each, and the rest in JSON.
@@ -81,8 +98,7 @@ class SideLog(OfMatches):
 
     def refusals(self, match: str) -> StoredRefusals:
         """Return the kept refused actions."""
-        keys = self._keys.of(match)
-        stored, beside = self._client.ask_all([("HGETALL", keys.refusals), ("HGETALL", keys.reads)])
+        stored, beside = self.raw(match)
         numbers = sorted(int(field) for field in stored if field.isdigit())
         dropped = {field[5:].decode(): running(value) for field, value in stored.items() if field.startswith(b"base:")}
         kept = {seat.decode() for seat in stored.get(b"order", b"").split(b" ")[1::3]}
@@ -106,7 +122,7 @@ class SideLog(OfMatches):
 
     def reads(self, match: str) -> StoredReads:
         """Return the reads of a match."""
-        stored: dict[bytes, bytes] = self._client.ask("HGETALL", self._keys.of(match).reads)
+        stored = self.raw(match).reads
         found = {field.decode(): value.decode() for field, value in stored.items()}
         starts = sorted(field.removesuffix("count") for field in found if field.endswith("|count"))
         reads = []
@@ -116,6 +132,12 @@ class SideLog(OfMatches):
         newest = [_seen(line) for line in found.get("newest", "").splitlines()]
         head = running(stored.get(b"head"))
         return StoredReads(reads, newest, Running(head.number - len(newest), found.get("base", EMPTY.hash)))
+
+    def raw(self, match: str) -> RawSideLog:
+        """Return the side log of a match in stored form. For a match in the store it is one round trip."""
+        keys = self._keys.of(match)
+        refused, reads, head = self._client.ask_all([("HGETALL", keys.refusals), ("HGETALL", keys.reads), ("XLEN", keys.stream)])
+        return RawSideLog(refused, reads) if head or self.away is None else self.away(match)
 
     def keys(self) -> Iterator[tuple[str, str]]:
         """Yield every key of this kind with its match, whether the match exists or not."""

@@ -13,7 +13,7 @@ local version = tonumber(ARGV[1])
 -- The store may have lost entries that the caller knows, and accepted others.
 if ARGV[4] ~= '' and 0 < version and redis.call('XLEN', KEYS[1]) >= version then
   local stored = redis.call('XRANGE', KEYS[1], string.format('%d-0', version), string.format('%d-0', version))[1]
-  if not (stored and string.find(stored[2][2], '"digest":"' .. ARGV[4] .. '"', 1, true)) then return {-1, {}, known, entries} end
+  if not has_digest(stored, ARGV[4]) then return {-1, {}, known, entries} end
 end
 local after = string.format('%d-0', version + 1)
 return {redis.call('XLEN', KEYS[1]), redis.call('XRANGE', KEYS[1], after, '+', 'COUNT', ARGV[3]), known, entries}

@@ -20,13 +20,15 @@ from events.keeping import embedded
 from events.platform import Platform
 from events.store import filed, library
 from events.store.accounts import ADMIN
+from events.store.client import RedisClient
 from events.store.heads import MISSED
 from events.store.log import Changes
+from record.entries import parse
 from tests.conftest import Keeper, Servers, take_seat
 
 STORE = Path(library.__file__).parent
 SCRIPTS = sorted(file.stem for file in STORE.glob("*.lua") if file.stem not in library.SHARED)
-SOURCE = ("{p*}:s:*", "{p*}:x:*", "{p*}:f:*", "{p*}:w:*", "{p*}:cursors", "{players}:*", "{store}:*", "{log}:*")
+SOURCE = ("{p*}:s:*", "{p*}:x:*", "{p*}:beside", "{p*}:f:*", "{p*}:w:*", "{p*}:cursors", "{players}:*", "{store}:*", "{log}:*")
 
 # S a stream, X a secret, P a player, N the number of partitions, M a standing, D what is due, Q a key that is free
 SHAPED = """
@@ -182,7 +184,7 @@ def is_read(keeper: Keeper, name: str) -> bool:
 def test_every_command_of_a_script_is_a_read_or_is_renamed(name: str, servers: Servers) -> None:
     called = set(re.findall(r"\bp?call\('(\w+)'", (STORE / f"{name}.lua").read_text()))
     assert called
-    assert [command for command in called - library.WRITES.keys() - {"TIME"} if not is_read(servers.keeper, command)] == []
+    assert [command for command in called - library.RENAMED.keys() - {"TIME"} if not is_read(servers.keeper, command)] == []
     for text in ("redis.call(name)", "local call = redis.call\ncall('DEL', KEYS[1])", "redis.call ('DEL')"):
         with pytest.raises(library.UnknownCommand):
             library._with_names("x", text, {})
@@ -226,7 +228,6 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "remove_unstarted": ([keys.stream], [2, 0, 0, '["all"]', f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
         "barrier": (["{store}:barrier"], []),
-        "file_away": ([keys.stream], packed(world.match, world.letters["P"][-17:])),
         "begin": (["{store}:begun"], [1, 16, "ab" * 32]),
         "sequence": (
             [f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"],
@@ -242,14 +243,27 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "pulse": (["{pulse}:processes", "{pulse}:outages"], ["web", "web:1:2:3", 9, "5 boot", 0, 1, "web", 9, "web:1:2:4"]),
         **calls_for_players(world),
         **calls_for_hooks(world),
+        **calls_for_the_archive(world),
     }
 
 
-def packed(match: str, player: str) -> list[Any]:
+def calls_for_the_archive(world: World) -> dict[str, tuple[list[str], list[Any]]]:
+    """Return the keys and arguments of a call of every function that files matches away or brings them back."""
+    digest = parse(world.platform.store.log.read(world.match)[-1]).digest
+    what = {"head": 2, "digest": digest, "sidelog": "", "secret": "ab" * 32, "requests": 0, "updated": "player", "indexes": {}, "due": {}}
+    texts = [json.dumps({**what, "snapshots": 0, "refused": 0, "reads": 0}), "mark", "{}", "x", f'"digest":"{digest}"']
+    return {
+        "archive": ([world.keys.stream], ["{}", *packed(world.match, world.letters["P"][-17:], 2, digest)]),
+        "file_away": ([world.keys.stream], packed(world.match, world.letters["P"][-17:])),
+        "bring_back": ([world.keys.stream], texts),
+    }
+
+
+def packed(match: str, player: str, head: int = 3, digest: str = "ab" * 32) -> list[Any]:
     """Return the arguments with which a match that is over is filed away."""
     indexes = dict.fromkeys(("all", "status:over", "game:tally", "game:tally:over", f"creator:{player}", f"player:{player}"), 9)
-    found = filed.pack(match, "tally", 3, "ab" * 32, 10, b'{"secret":null}', {**indexes, f"news:{player}": 10})
-    return [found.game, found.row, *found.news]
+    found = filed.pack(match, "tally", head, digest, 10, b'{"secret":null}', {**indexes, f"news:{player}": 10})
+    return [found.game, found.row, "", *found.news]
 
 
 def calls_for_players(world: World) -> dict[str, tuple[list[str], list[Any]]]:
@@ -467,6 +481,29 @@ def test_format_partitions_and_secret_stay_as_a_store_was_begun(world: World) ->
     for given in [*wrong, ("1", "16", ""), ("1", "16", "cd" * 31), ("1", "16", "x" * 64)]:
         with pytest.raises(StoreRefused):
             store.client.run(library.script("begin"), ["{store}:begun"], given)
+
+
+def test_only_the_archivist_may_remove_what_is_filed_away(world: World, servers: Servers) -> None:
+    client, (keys, args) = world.platform.store.client, calls(world)["archive"]
+    world.keeper.delete(f"{keys[0].partition(':')[0]}:pending")
+    before = world.source()
+    with pytest.raises(StoreRefused) as refused:
+        client.run(library.script("archive"), keys, args)
+    assert "permission" in refused.value.reason
+    assert world.source() == before
+    archivist = RedisClient(embedded.as_archivist(servers.store_url, servers.data))
+    player, digest = world.letters["P"][-17:], "00" * 32
+    rows = [packed(world.match, player, 2, digest)[1], packed(world.match, player, 1, digest)[1], b"", b"x" * 90]
+    hostile: list[dict[int, Any]] = [{2: row} for row in rows]
+    for changed in [*hostile, {0: '{"head":"1 a"}'}, {0: "["}, {3: "x"}, {1: "Tally"}]:
+        with contextlib.suppress(StoreRefused):
+            assert archivist.run(library.script("archive"), keys, [changed.get(place, word) for place, word in enumerate(args)]) == 0
+    with pytest.raises(StoreRefused):
+        archivist.ask("XTRIM", keys[0], "MAXLEN", 0)
+    assert world.source() == before
+    assert archivist.run(library.script("archive"), keys, args) == archivist.run(library.script("archive"), keys, args) == 1
+    assert not world.keeper.exists(*keys, world.keys.secret, world.keys.standing)
+    archivist.close()
 
 
 def test_a_seat_is_still_taken_and_left_by_functions_alone(platform: Platform, ann: str, bob: str) -> None:
