@@ -14,13 +14,14 @@ from events.keeping import losses
 from events.notary import server_log_audit
 from events.platform import Platform
 from events.snapshots import pack
-from events.standings import OF_PLAYER, indexes
+from events.standings import OF_PLAYER, indexes, packed
 from events.standings import stored as stored_standing
+from events.store import filed
 from events.store.projections import UPDATED, Listed, Stored
 from events.store.signing import signing_key, verified
 from evidence.notes import made_by
 from games.kernel import Game
-from record.entries import canonical
+from record.entries import canonical, parse
 from record.positions import Position
 from record.trail import Report, Trail, Watch, blind_from, revealed
 from table.data import MOST_DISPUTES
@@ -87,7 +88,11 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
         places = _places(platform, trail, suspected or Listed(set(), set()))
         stored = platform.store.projections.stored(match, places)
         if log.head(match) == trail.count:  # otherwise the match has moved on, and the projections belong to later entries
-            _compare(trail, trail.position, stored)
+            row = platform.store.lists.row(match)
+            if row:
+                _compare_filed(trail, trail.position, stored, row, parse(items[-1].raw).at)
+            else:
+                _compare(trail, trail.position, stored)
             for version, code, detail in server_log_audit.of_match(platform, items, trail.position, secret, stored.leaf):
                 trail.find(code, detail, version)
     return trail.report()
@@ -109,6 +114,17 @@ def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
     targets = ("", *position.document["seats"], *(str(number) for number in range(1, MOST_DISPUTES * len(position.roster) + 1)))
     due = {f"{kind}|{position.match}|{target}" for kind in KINDS for target in targets}
     return Listed(names | suspected.indexes, due | suspected.due)
+
+
+def _compare_filed(trail: Trail, position: Position, stored: Stored, row: bytes, at: int) -> None:
+    """Compare what the store has of a match that is filed away with what its log gives. `row`: what lists show of it.
+
+    `at`: the moment of its last entry.
+    """
+    if not filed.is_same(row, packed(position, at).row):
+        trail.find("filed_differs", "What lists show of the archived match differs from its log. Rebuild it.")
+    if stored.standing is not None or stored.due or not all(name.startswith(filed.NEWS) for name in stored.indexes):
+        trail.find("index_differs", "The match is archived, and it is also in lists of matches that are not. Rebuild it.")
 
 
 def _compare(trail: Trail, position: Position, stored: Stored) -> None:

@@ -113,12 +113,11 @@ class StoreRefused(PlatformError, code="store_refused"):
         self.reason = reason
 
 
-class ArchiveUnavailable(PlatformError, code="archive_away"):
-    """The archive's folder or object storage does not answer, or cannot write. It is unknown whether the last object was created."""
+class ArchiveUnavailable(StoreUnavailable, code="archive_away"):
+    """The archive's folder or object storage does not answer, or cannot write. It is unknown whether the last object was created.
 
-    def __init__(self, reason: str = "") -> None:
-        super().__init__()
-        self.reason = reason
+    The archive is a part of the store: whoever waits for the store, and does its work later, does so here.
+    """
 
 
 class ArchiveDamaged(PlatformError, code="archive_damaged"):

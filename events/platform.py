@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from environs import Env, EnvError, validate
@@ -33,6 +33,9 @@ from evidence.notes import COSIGNATURE, Malformed, VerifierKey, parse_vkey
 from games.kernel import Game
 from table.data import ESCALATION_MS, OPEN_MS
 
+if TYPE_CHECKING:
+    from events.archive.reading import Archive
+
 DAY_MS = 86_400_000
 
 
@@ -53,6 +56,7 @@ class Settings(NamedTuple):
     addresses over HTTPS, such as `http://chat.internal:8065`. `name_servers`: who is asked for the addresses of hooks, as `host:port`; by
     default those of the machine. `archive`: where finished matches go; the default is the folder `archive` in `data`.
     `replicas`: how many replicas must have what was written before anybody is told (ADR 120).
+    A match goes there `archive_after_days` after its last entry; 0: never.
     """
 
     store_url: str = ""
@@ -72,6 +76,7 @@ class Settings(NamedTuple):
     name_servers: tuple[str, ...] = ()
     archive: str = ""
     replicas: int = 0
+    archive_after_days: float = 7.0
 
     @property
     def keys_folder(self) -> Path:
@@ -112,6 +117,7 @@ def settings_from_environment() -> Settings:
         name_servers=_name_servers(env),
         archive=_archive(env),
         replicas=env.int("WARLEDGER_REPLICAS", default.replicas, validate=validate.Range(0, 9)),
+        archive_after_days=env.float("WARLEDGER_ARCHIVE_AFTER_DAYS", default.archive_after_days, validate=validate.Range(0, 3650)),
     )
 
 
@@ -189,6 +195,7 @@ class Platform:
     signer: Signer
     sidelog: SideLog
     lead: Lead
+    archive: Archive
 
     def close(self) -> None:
         """Write waiting notes, close all connections, and stop the pulse."""
@@ -228,6 +235,8 @@ def open_platform(
     A `patient` caller also gets a platform whose store does not answer yet, and calls `store.check` before each use. The platform gives no
     pulse until `pulse.start`. `clock`: for tests.
     """
+    from events.archive.reading import Archive, attach  # late: it reads matches by modules that use the platform
+
     settings = settings or settings_from_environment()
     if games is None:
         from games import GAMES  # late, so that tests can bring games of their own
@@ -253,4 +262,7 @@ def open_platform(
     jobs = Jobs(queue_urls[0], clock) if len(queue_urls) == 1 else Shards(queue_urls, clock, settings.partitions)
     counters, studies, cache = Counters(queue_urls[0]), Studies(queue_urls[0]), Cache(settings.cached)
     lead = Lead(store.server_logs, lambda: holder_of(settings.keys_folder))
-    return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, SideLog(store, signer, clock), lead)
+    sidelog, archive = SideLog(store, signer, clock), Archive(settings.archive_place)
+    platform = Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, sidelog, lead, archive)
+    attach(platform)
+    return platform

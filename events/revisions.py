@@ -13,7 +13,6 @@ import structlog
 
 from events.errors import StoreUnavailable
 from events.platform import Platform
-from record.entries import Unreadable, parse
 
 _AT_ONCE = 500
 _AGAIN = 10.0  # seconds until the next try, if the store was away
@@ -39,7 +38,7 @@ class Need(NamedTuple):
 def needs(platform: Platform) -> list[Need]:
     """Return every revision that the program has or a match needs, by game and number. Raises StoreUnavailable.
 
-    A finished match needs its rules to be shown. Unreadable logs are left out; the audit finds them.
+    A finished match needs its rules to be shown.
     """
     known = {(id, number) for id, game in platform.games.items() for number in (*game.earlier, game.revision)}
     return _needs(platform, platform.store.log.matches(), known)
@@ -86,14 +85,9 @@ def _needs(platform: Platform, matches: Iterable[str], known: Iterable[tuple[str
     counts: Counter[tuple[str, int, bool]] = Counter()
     remaining = iter(matches)
     while batch := list(islice(remaining, _AT_ONCE)):
-        lasts, standings = platform.store.log.last(batch), platform.store.lists.standings(batch)
-        for raw, standing in zip(lasts, standings, strict=True):
-            if raw is None or standing is None:
-                continue
-            try:
-                counts[standing["game"], parse(raw).revision, standing["status"] in ("open", "playing")] += 1
-            except Unreadable:
-                continue
+        for standing in platform.store.lists.standings(batch):
+            if standing is not None:
+                counts[standing["game"], standing["revision"], standing["status"] in ("open", "playing")] += 1
     found = {(game, revision) for game, revision, _ in counts} | set(known)
     return [
         Need(game, revision, _where(platform, game, revision), counts[game, revision, True], counts[game, revision, False])

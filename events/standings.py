@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from events.due import Owed, owed
+from events.store.filed import Packed, pack
 from events.store.log import Changes
 from record.allowances import ALLOWANCES
 from record.entries import canonical
@@ -155,6 +156,12 @@ def stored(position: Position) -> Standing:
     if listed is position:
         return standing(position)
     return {**standing(position), "public": {**standing(listed), "version": listed.version, "updated": listed.at}}
+
+
+def packed(position: Position, at: int) -> Packed:
+    """Return what stays in the store of a match that is filed away. `at`: the moment of its last entry. Raises filed.NotFit."""
+    standing = canonical(stored(position))
+    return pack(position.match, position.game, position.version, position.digest, at, standing, indexes(position))
 
 
 def clocks(table: Table) -> dict[str, dict[str, int | None]]:

@@ -1,7 +1,8 @@
 """Back up and restore the embedded store, while it runs or not. A backup has the SHA-256 of each file.
 
 All parts of the append-only file are opened before the first byte is copied. An open file keeps its bytes when the server replaces it.
-Bytes that are added later are left out. So a backup is the store at one moment, and the service need not stop for it.
+Bytes that are added later are left out. So a backup is the store at one moment, and the service need not stop for it. If the archive is a
+folder, its objects are copied after the store. They never change, so whatever the store of the backup needs is there.
 """
 
 from __future__ import annotations
@@ -12,19 +13,23 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from hashlib import sha256
+from io import BytesIO
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from events.archive.objects import Objects
 from events.keeping import aof, durable, losses
 from events.keeping.embedded import PLACING, STORE, NoServer, check_format
 
 FORMAT = 1
 LIST = "backup.json"
 ADMIN_KEY = "admin.key"
+ARCHIVE = "archive"  # the folder of a backup with the objects of the archive
+NEEDS = "archive.txt"  # in a backup without them: where the archive is, and the names of the objects that the store needs
 
 _BLOCK = 1 << 20
 _TRIES = 20
@@ -101,8 +106,10 @@ def _open(opened: ExitStack, data: Path, file: Path, missing_ok: bool = True) ->
     return [Source(str(file.relative_to(data)), handle, os.fstat(handle.fileno()).st_size)]
 
 
-def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Made:
-    """Copy the store of a data folder to a new folder. Return the list of files. Raises Unfit, aof.NotWhole, OSError.
+def make(data: Path, target: Path, progress: Progress = lambda size: None, archive: Objects | None = None) -> Made:
+    """Copy the store of a data folder to a new folder, and the objects of the archive. Return the list of files.
+
+    Raises Unfit, aof.NotWhole, ArchiveUnavailable, OSError.
 
     The folder gets its final name once everything in it is complete and on disk.
     """
@@ -116,6 +123,10 @@ def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Ma
         draft.mkdir(mode=0o700, parents=True)
         for source in files:
             _copy(source.opened, source.size, draft / source.path, progress)
+    if archive is not None:
+        for name in archive.names():
+            content = archive.read(name) or b""
+            _copy(BytesIO(content), len(content), draft / ARCHIVE / name, progress)
     damage = aof.inspect(draft / STORE)
     if damage is not None:
         if damage.entries and not _is_last(draft / STORE, damage):
@@ -123,12 +134,23 @@ def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Ma
         aof.cut(draft / STORE, damage)  # this transaction was being written when the size was read
     listed = {str(file.relative_to(draft)): _sum(file) for file in sorted(draft.rglob("*")) if file.is_file()}
     made = Made(begun, listed)
-    durable.write(draft / LIST, json.dumps({"format": FORMAT, **made._asdict()}, indent=1).encode() + b"\n")
+    _write_list(draft, made)
     if target.exists():
         target.rmdir()
     draft.rename(target)
     _sync(target.parent)
     return made
+
+
+def note(folder: Path, lines: Iterable[str]) -> None:
+    """Write down in a backup where its archive is, and the names of the objects that its store needs. Raises BadBackup, OSError."""
+    durable.write(folder / NEEDS, "".join(f"{line}\n" for line in lines).encode())
+    made = listed(folder)
+    _write_list(folder, made._replace(files={**made.files, NEEDS: _sum(folder / NEEDS)}))
+
+
+def _write_list(folder: Path, made: Made) -> None:
+    durable.write(folder / LIST, json.dumps({"format": FORMAT, **made._asdict()}, indent=1).encode() + b"\n")
 
 
 def _is_last(store: Path, damage: aof.Damage) -> bool:
@@ -142,7 +164,7 @@ def clone(folder: Path, target: Path) -> None:
     for name in listed(folder).files:
         source, copy = folder / name, target / name
         copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if copy.parent.name == aof.FOLDER and source not in changing:
+        if name.startswith(f"{ARCHIVE}/") or (copy.parent.name == aof.FOLDER and source not in changing):
             with contextlib.suppress(OSError):  # some file systems have no links
                 copy.hardlink_to(source)
                 continue
@@ -186,10 +208,11 @@ def listed(folder: Path) -> Made:
     return made
 
 
-def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda size: None) -> Path | None:
+def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda size: None, archive: Objects | None = None) -> Path | None:
     """Put the files of a checked backup into an unused data folder. Return where its old files are now, or None if it had none.
 
-    Raises Unfit, OSError. All files are copied before the first one is put in place. If this ends in between, the folder is not used until
+    Objects are added to those of the archive, before everything else. None is ever replaced. Raises Unfit, ArchiveUnavailable, OSError. All
+    files are copied before the first one is put in place. If this ends in between, the folder is not used until
     it is done again.
     """
     old = [data / name for name in (STORE, losses.FOLDER, ADMIN_KEY) if (data / name).exists()]
@@ -199,6 +222,10 @@ def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda s
     draft = data / ".restoring"
     shutil.rmtree(draft, ignore_errors=True)
     for name in listed(folder).files:
+        if name.startswith(f"{ARCHIVE}/") and archive is not None:
+            _add(archive, name.removeprefix(f"{ARCHIVE}/"), (folder / name).read_bytes())
+            progress((folder / name).stat().st_size)
+            continue
         with (folder / name).open("rb") as opened:
             _copy(opened, (folder / name).stat().st_size, draft / name, progress)
     placing = data / PLACING
@@ -216,6 +243,12 @@ def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda s
     _sync(data)
     placing.rmdir()
     return aside
+
+
+def _add(archive: Objects, name: str, content: bytes) -> None:
+    """Create an object, unless there is the same one. Raises Unfit, ArchiveUnavailable."""
+    if not archive.create(name, content) and archive.read(name) != content:
+        raise Unfit(f"The archive has another object {name} than the backup. Name another place in WARLEDGER_ARCHIVE.")
 
 
 def _new_folder(path: Path) -> Path:

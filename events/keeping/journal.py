@@ -2,7 +2,8 @@
 
 Each line has a match, a version, the digest of that entry, a hash of its bytes, and a checksum of the line. A separate process writes lines
 soon after each append (workers/journal.py). The files `newest` and `older` have the newest lines, and `heads` the last line of each match.
-A line whose version is not above the last one replaces the lines from that version on. Version 0 means that there is no match.
+A line whose version is not above the last one replaces the lines from that version on. Version 0 means that there is no match, or that it
+is filed away: the archive has its entries.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import IO, NamedTuple, TypeVar
 from events.keeping import durable, losses
 from events.keeping.losses import DAMAGED, FOLDER, GONE, REPLACED, Loss
 from events.store import Store
+from events.store.archiving import Away
 from events.store.log import PAGE
 from games.patterns import MATCH, matches
 
@@ -103,7 +105,7 @@ class Journal:
         """Write the new entries of some matches to the journal. Return how many. Raises StoreUnavailable, OSError."""
         written = 0
         for chunk in _batched(wanted, _CHUNK):
-            spans = store.log.spans([(match, self.version(match) + 1, _LAST) for match in chunk])
+            spans = store.live.spans([(match, self.version(match) + 1, _LAST) for match in chunk])
             lines = [(match, version, mark_of(raw)) for match, found in zip(chunk, spans, strict=True) for version, raw in found]
             self._write(lines)
             written += len(lines)
@@ -122,10 +124,15 @@ class Journal:
         now = int(time.time() * 1000)
         for chunk in _batched(sorted(had), _CHUNK):
             stored = _stored(store, {match: had[match] for match in chunk})
+            missing = [match for match in chunk if not stored[match][0]]
+            away = {match: where.away for match, where in zip(missing, store.archiving.where(missing), strict=True)}
             found, again = [], {}
             for match in chunk:
                 head, entries = stored[match]
-                if not head and match in removed:
+                where = away.get(match)
+                if where is not None:
+                    found += _lost_of_filed(match, had[match], where, now)
+                if where is not None or (not head and match in removed):
                     self.forget(match)
                     continue
                 first, some = _lost(match, had[match], head, entries, now)
@@ -139,9 +146,9 @@ class Journal:
             self.add(store, [match for match in chunk if match not in again])
             removed -= {match for match in chunk if stored[match][0]}
         losses.forget_removals(self._data, removed)
-        fresh = (match for match in store.log.matches() if match not in self._versions and matches(MATCH, match))
+        fresh = (match for match in store.live.matches() if match not in self._versions and matches(MATCH, match))
         for chunk in _batched(fresh, _CHUNK):
-            newest = zip(chunk, store.log.newest(chunk), strict=True)
+            newest = zip(chunk, store.live.newest(chunk), strict=True)
             self._write([(match, version, mark_of(raw)) for match, (version, raw) in newest if version])
         self.sync()
         return Found(len(self._versions), sum(self._versions.values()), lost)
@@ -150,11 +157,11 @@ class Journal:
         """Replace the lines of a match from version `first` on by those of the store, so that a loss is found only once."""
         self._versions.pop(match, None)
         place, lines = first, []
-        while place <= head and (entries := store.log.spans([(match, place, head)])[0]):
+        while place <= head and (entries := store.live.spans([(match, place, head)])[0]):
             lines += [(match, version, mark_of(raw)) for version, raw in entries]
             place = entries[-1][0] + 1
         if not lines and head:
-            lines = [(match, head, mark_of(store.log.spans([(match, head, head)])[0][0][1]))]
+            lines = [(match, head, mark_of(store.live.spans([(match, head, head)])[0][0][1]))]
         self._write(lines or [_nothing(match)])
 
     def _write(self, lines: Iterable[tuple[str, int, Mark]]) -> None:
@@ -244,12 +251,21 @@ def _line(match: str, version: int, mark: Mark) -> bytes:
 def _stored(store: Store, had: dict[str, Known]) -> dict[str, tuple[int, dict[int, bytes]]]:
     """Return the head of each match in the store, and the bytes of its entries that have marks."""
     found: dict[str, tuple[int, dict[int, bytes]]] = {}
-    for match, (head, raw) in zip(had, store.log.newest(list(had)), strict=True):
+    for match, (head, raw) in zip(had, store.live.newest(list(had)), strict=True):
         found[match] = head, {head: raw} if head else {}
     wanted = [(match, version, version) for match, known in had.items() for version in known.marks if version != found[match][0]]
     for some in _batched(wanted, _CHUNK):
-        for (match, _, _), entries in zip(some, store.log.spans(some), strict=True):
+        for (match, _, _), entries in zip(some, store.live.spans(some), strict=True):
             found[match][1].update(entries)
+    return found
+
+
+def _lost_of_filed(match: str, known: Known, away: Away, now: int) -> list[Loss]:
+    """Return what is lost of a match that is filed away: later entries than it has, or the one at its head if that has another digest."""
+    mark = known.marks.get(away.head)
+    found = [] if mark is None or mark.digest == away.digest else [Loss(match, away.head, away.head, REPLACED, mark.digest, now)]
+    if known.version > away.head:
+        found.append(Loss(match, away.head + 1, known.version, GONE, known.marks[known.version].digest, now))
     return found
 
 

@@ -21,6 +21,13 @@ cosigned = Counter("warledger_log_cosigned", "Cosignatures of witnesses, by witn
 witness_failures = Counter("warledger_log_witness_failures", "Times that a witness did not cosign, by witness.", ["witness"])
 store_memory = Gauge("warledger_store_memory_bytes", "Bytes that the data and the buffers of the store take.")
 store_memory_limit = Gauge("warledger_store_memory_limit_bytes", "Bytes beyond which the store refuses writes; 0 if they are not known.")
+archived = Counter("warledger_archived", "Finished matches that were moved to the archive.")
+archive_read = Counter("warledger_archive_read", "Archived matches that were read and unpacked.")
+archive_brought_back = Counter("warledger_archive_brought_back", "Archived matches that were brought back into the store.")
+archive_failures = Counter("warledger_archive_failures", "Times that a match could not be archived.")
+archive_matches = Gauge("warledger_archive_matches", "Matches that are in the archive, and not in the store.")
+archive_waiting = Gauge("warledger_archive_waiting", "Finished matches that are old enough for the archive, and still in the store.")
+archive_oldest = Gauge("warledger_archive_oldest_seconds", "Seconds since the creation of the oldest match that waits for the archive.")
 entries_lost = Gauge("warledger_entries_lost", "Entries that the store has lost and no operator has accepted as lost.")
 queue_failures = Counter("warledger_queue_failures", "Times that the queue did not answer. The sweep finds lost work.")
 queue_dropped = Counter("warledger_queue_dropped", "Keys of the queue's server that were dropped because they could not be read.")
@@ -50,6 +57,7 @@ OF_THE_MOMENT = (
     "warledger_oldest_due_seconds",
     "warledger_due",
     "warledger_overdue",
+    "warledger_archive_matches",
     "warledger_entries_lost",
     "warledger_log_size",
     "warledger_log_late",

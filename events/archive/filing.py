@@ -1,0 +1,96 @@
+"""File away again what the archive has: after the store has lost what it knew of archived matches, from their objects alone.
+
+It goes through the objects in the order of their names, and leaves alone what the store has or has filed away like that. So it can be
+interrupted, and goes on quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import structlog
+
+from events.archive import matches as objects_of
+from events.archive.matches import Whole
+from events.archive.reading import Unpacked
+from events.errors import ArchiveDamaged, StoreUnavailable
+from events.standings import packed
+from evidence.leaves import END
+from record.entries import parse
+
+if TYPE_CHECKING:
+    from events.platform import Platform
+
+AT_ONCE = 200
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+
+class Refiled(NamedTuple):
+    """The result. `filed`: how many matches were filed away again. `damaged`: names of objects that cannot be read."""
+
+    matches: int
+    filed: int
+    damaged: tuple[str, ...]
+
+
+def file_again(platform: Platform, after: str = "", anew: bool = False, done: Callable[[str], object] = lambda match: None) -> Refiled:
+    """File away every match that the archive has and the store has not. `after`: begin after this match. `done`: is told of each.
+
+    `anew`: also derive again what lists show of matches that are filed away as they should be. Raises StoreUnavailable.
+    """
+    number = filed = 0
+    damaged: list[str] = []
+    for chunk in _batched(objects_of.newest(platform.archive.objects, after)):
+        places = platform.store.archiving.where([match for match, _ in chunk])
+        for (match, names), where in zip(chunk, places, strict=True):
+            number += 1
+            known = "" if where.away is None else objects_of.name_of(match, where.away)
+            if where.head or (known in names and not anew):
+                done(match)
+                continue
+            try:
+                filed += _file(platform, match, [known] if known in names else names)
+            except ArchiveDamaged as reason:
+                log.error("archive_damaged", name=reason.name, reason=reason.reason)
+                damaged.append(reason.name)
+            except StoreUnavailable:
+                raise
+            except Exception as reason:  # noqa: BLE001 - a match that was tampered with can fail in any way; the others come next
+                log.error("match_unreadable", match=match, error=type(reason).__name__)
+                damaged.append(names[-1])
+            done(match)
+    return Refiled(number, filed, tuple(damaged))
+
+
+def want_leaves(platform: Platform) -> int:
+    """Let the server's log have the ends of matches that are filed away, if it lacks them since it has a new name. Return how many."""
+    wanted = 0
+    for chunk in _batched(platform.store.archiving.filed()):
+        logged = platform.store.server_logs.logged(platform.signer.name, [match for match, _ in chunk])
+        for (match, away), leaves in zip(chunk, logged, strict=True):
+            if not any(leaf.kind == END for leaf in leaves):
+                wanted += platform.store.server_logs.settle(match, away.head, platform.clock.now())
+    return wanted
+
+
+def _file(platform: Platform, match: str, names: list[str]) -> bool:
+    """File away a match as its objects at one head have it: as the one with the longest side log, which only grows."""
+    whole = max((objects_of.named(platform.archive.objects, name) for name in names), key=_noted)
+    last = parse(whole.entries[-1])
+    position = Unpacked(platform, whole).position
+    return platform.store.lists.file_away(match, packed(position, last.at), whole.away.sidelog)
+
+
+def _noted(whole: Whole) -> int:
+    """Return how many refused actions and reads the side log of a match has counted."""
+    return sum(int(head.partition(" ")[0]) for head in whole.sidelog.heads.values())
+
+
+def _batched(values: Iterator[T]) -> Iterator[tuple[T, ...]]:
+    while some := tuple(islice(values, AT_ONCE)):
+        yield some

@@ -1,0 +1,349 @@
+"""Read matches wherever they are: in the store, or in the archive if they are filed away.
+
+A match in the store costs no round trip more. Only where the store has nothing is asked whether the match is filed away. A process keeps
+the archived matches that it read last, unpacked, up to a number of bytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+import structlog
+from cachetools import LRUCache
+
+from events import recall
+from events.archive import matches as objects_of
+from events.archive.matches import Whole
+from events.archive.objects import Objects, open_objects
+from events.errors import AWAY, ArchiveUnavailable, StoreUnavailable
+from events.snapshots import EVERY, pack
+from events.store.archiving import Away, Where
+from events.store.log import FILED, PAGE, Appended, Changes, Claim, Conflict, Item, Known, Loaded, RedisLog, Since
+from events.store.sidelog import RawSideLog
+from events.telemetry import metrics
+from games.kernel import Game
+from record.entries import parse
+from record.positions import Position, asker, follow, follow_all
+from record.thoughts import request_in
+
+if TYPE_CHECKING:
+    from events.platform import Platform
+
+KEPT = 32 << 20  # bytes of unpacked matches that a process keeps
+BESIDE = 300  # bytes that are kept beside each entry, about
+LOOK = 10.0  # seconds between two looks whether it answers, at least
+_LOCKS = 64
+_ATTEMPTS = 10  # to find a match that moves between the store and the archive
+
+log = structlog.get_logger(__name__)
+
+
+class Unpacked:
+    """An archived match in memory, with what was derived from its entries so far."""
+
+    def __init__(self, platform: Platform, whole: Whole) -> None:
+        self._platform = platform
+        self.whole = whole
+        self.entries = whole.entries
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes, with its snapshots and requests."""
+        return sum(map(len, self.entries)) + BESIDE * len(self.entries)
+
+    @cached_property
+    def snapshots(self) -> dict[int, bytes]:
+        """The positions at every multiple of EVERY, so that no position costs more than a few entries; none if an entry is unreadable."""
+        found: dict[int, bytes] = {}
+        position: Position | None = None
+        try:
+            game = self._game
+            for start in range(0, len(self.entries) - EVERY + 1, EVERY):
+                position = follow_all(game, position, map(parse, self.entries[start : start + EVERY]))
+                assert position is not None
+                found[start + EVERY] = pack(position)
+        except Exception as reason:  # noqa: BLE001 - the match can be told without snapshots, and whoever folds it finds the error
+            log.error("match_unreadable", match=self.whole.match, error=type(reason).__name__)
+        return found
+
+    @property
+    def position(self) -> Position:
+        """The position at its head. Raises Unreadable."""
+        position = follow_all(self._game, None, map(parse, self.entries))
+        assert position is not None
+        return position
+
+    @cached_property
+    def requests(self) -> dict[str, Known]:
+        """The answers of requests, by name. Raises Unreadable."""
+        found: dict[str, Known] = {}
+        position: Position | None = None
+        for version, raw in enumerate(self.entries, 1):
+            entry = parse(raw)
+            position = follow(self._game, position, entry)
+            request = request_in(entry) if version > 1 else None
+            if request is not None:
+                name = f"{asker(entry, position)}/{request['id']}"
+                first = found[name].first if name in found else version
+                found[name] = Known(first, version, request["fingerprint"], self.entries[first - 1 : version])
+        return found
+
+    @property
+    def _game(self) -> Game:
+        """The game that folds its entries."""
+        first = parse(self.entries[0])
+        return recall.folding(self._platform, first.events[0]["game"], first.revision)
+
+    def load(self, version: int | None) -> Loaded:
+        """Return what is needed to build a position (Log.load)."""
+        wanted = len(self.entries) if version is None else version
+        best = min(wanted, len(self.entries)) // EVERY * EVERY
+        snapshot = self.snapshots.get(best)
+        start = best if snapshot is not None else 0
+        return Loaded(len(self.entries), snapshot, self.entries[start:wanted][:PAGE], self.whole.secret)
+
+    def known(self, claim: str) -> Known | None:
+        """Return the request with a name if it was carried out."""
+        return self.requests.get(claim) if claim else None
+
+
+class Archive:
+    """The archive of a platform. The threads of a process share it. Its place is opened when it is first used.
+
+    `attach` gives it its platform.
+    """
+
+    platform: Platform
+
+    def __init__(self, place: str, kept: int = KEPT) -> None:
+        self._place = place
+        self._objects: Objects | None = None
+        self._opening = Lock()
+        self._looked, self._trouble = -LOOK, ""
+        self._kept: LRUCache[tuple[str, Away], Unpacked] = LRUCache(kept, getsizeof=lambda unpacked: unpacked.size)
+        self._lock = Lock()
+        self._reading = [Lock() for _ in range(_LOCKS)]  # so that threads that want the same match unpack it once
+
+    @property
+    def objects(self) -> Objects:
+        """The objects of the archive."""
+        with self._opening:
+            if self._objects is None:
+                self._objects = open_objects(self._place)
+            return self._objects
+
+    def put(self, objects: Objects) -> None:
+        """Use other objects from now on, as tests do."""
+        self._objects = objects
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget every match that is kept in memory."""
+        with self._lock:
+            self._kept.clear()
+
+    def trouble(self) -> str:
+        """Return AWAY if the archive did not answer when it was last looked at, else "". This waits for nothing: a thread looks again."""
+        with self._lock:
+            is_due = time.monotonic() >= self._looked + LOOK
+            if is_due:
+                self._looked = time.monotonic()
+        if is_due:
+            Thread(target=self.look, name="archive", daemon=True).start()
+        return self._trouble
+
+    def look(self) -> None:
+        """Look whether the archive answers, and has something if it should."""
+        try:
+            there = next(iter(self.objects.names(objects_of.PREFIX)), None) is not None
+            self._trouble = "" if there or not self.platform.store.archiving.number() else AWAY
+        except ArchiveUnavailable:
+            self._trouble = AWAY
+        except StoreUnavailable:
+            return
+
+    def read(self, match: str, away: Away) -> Unpacked:
+        """Return a match as it is filed away. Raises ArchiveUnavailable, ArchiveDamaged."""
+        key = match, away
+        with self._lock:
+            found = self._kept.get(key)
+        if found is not None:
+            return found
+        with self._reading[hash(key) % _LOCKS]:
+            with self._lock:
+                found = self._kept.get(key)
+            if found is not None:
+                return found
+            whole = objects_of.read(self.objects, match, away)
+            metrics.archive_read.inc()
+            found = Unpacked(self.platform, whole)
+            with self._lock:
+                if found.size <= self._kept.maxsize:
+                    self._kept[key] = found
+            return found
+
+    def sidelog(self, match: str) -> RawSideLog:
+        """Return the side log of a match that is not in the store; an empty one if there is no such match. Raises as `read` does."""
+        (where,) = self.platform.store.archiving.where([match])
+        return RawSideLog() if where.away is None else self.read(match, where.away).whole.sidelog
+
+
+class ArchivedLog:
+    """The log over the store and the archive (Log)."""
+
+    def __init__(self, platform: Platform, bring_back: Callable[[str], bool]) -> None:
+        self._live: RedisLog = platform.store.live
+        self._archiving = platform.store.archiving
+        self._archive = platform.archive
+        self._bring_back = bring_back
+
+    def head(self, match: str) -> int:
+        """Return the version of a match (Log)."""
+        return self._live.head(match) or _head(self._where(match))
+
+    def last(self, matches: Sequence[str]) -> list[bytes | None]:
+        """Return the last entry of each match (Log)."""
+        return [raw if version else None for version, raw in self.newest(matches)]
+
+    def newest(self, matches: Sequence[str]) -> list[tuple[int, bytes]]:
+        """Return the version and the bytes of the newest entry of each match (Log)."""
+        found = self._live.newest(matches)
+        missing = [place for place, (version, _) in enumerate(found) if not version]
+        for place, where in zip(missing, self._archiving.where([matches[place] for place in missing]), strict=True):
+            if where.head:
+                found[place] = self._live.newest([matches[place]])[0]
+            elif where.away is not None:
+                found[place] = where.away.head, self._archive.read(matches[place], where.away).entries[-1]
+        return found
+
+    def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
+        """Return the versions and the bytes of the entries of several matches (Log)."""
+        found = self._live.spans(wanted)
+        missing = [place for place, entries in enumerate(found) if not entries]
+        for place, where in zip(missing, self._archiving.where([wanted[place][0] for place in missing]), strict=True):
+            match, first, last = wanted[place]
+            if where.head:
+                found[place] = self._live.spans([wanted[place]])[0]
+            elif where.away is not None and first <= min(last, where.away.head):
+                entries = self._archive.read(match, where.away).entries[first - 1 : last]
+                found[place] = list(enumerate(entries, first))[:PAGE]
+        return found
+
+    def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
+        """Return the entries after a version, at most `limit` (Log)."""
+        if found := self._live.read(match, after, limit):
+            return found
+        where = self._where(match)
+        if where.head:
+            return self._live.read(match, after, limit) if where.head > after else []
+        if where.away is None or where.away.head <= after:
+            return []
+        return self._archive.read(match, where.away).entries[after : after + limit]
+
+    def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
+        """Yield every entry after a version (Log)."""
+        while page := self.read(match, after):
+            yield from page
+            after += len(page)
+
+    def items(self, match: str) -> Iterator[Item]:
+        """Yield every raw item (Log). Those of an archived match are as its object gives them."""
+        found = False
+        for item in self._live.items(match):
+            found = True
+            yield item
+        if not found:
+            for version, raw in enumerate(self.read_all(match), 1):
+                yield Item(f"{version}-0", raw, False)
+
+    def load(self, match: str, version: int | None = None) -> Loaded:
+        """Return what is needed to build the position at `version`, or at the head (Log)."""
+        loaded = self._live.load(match, version)
+        if loaded.head:
+            return loaded
+        where = self._where(match)
+        if where.head:
+            return self._live.load(match, version)
+        return loaded if where.away is None else self._archive.read(match, where.away).load(version)
+
+    def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
+        """Return the news after `version`, and the result of the request with the name `claim` (Log).
+
+        If there is no news of an archived match, its object is not read.
+        """
+        since = self._live.since(match, version, claim, digest)
+        if since.head or since.known is not None:
+            return since
+        where = self._where(match)
+        if where.head:
+            return self._live.since(match, version, claim, digest)
+        if where.away is None:
+            return since
+        if not claim and version == where.away.head and digest in ("", where.away.digest):
+            return Since(version, [], None)
+        return self._since(self._archive.read(match, where.away), version, claim, digest)
+
+    def _since(self, found: Unpacked, version: int, claim: str, digest: str) -> Since:
+        known = found.known(claim)
+        if digest and 0 < version <= len(found.entries) and parse(found.entries[version - 1]).digest != digest:
+            return Since(-1, [], known)
+        return Since(len(found.entries), found.entries[version : version + PAGE], known)
+
+    def append(
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
+    ) -> Appended | Conflict | Known:
+        """Append `entries` after version `expected` (Log). A match that is filed away is first brought back, if it would take them."""
+        for _ in range(_ATTEMPTS):
+            answer = self._live.append(match, expected, entries, changes, claim, digest)
+            if not isinstance(answer, Conflict) or answer.head not in (0, FILED):
+                return answer
+            where = self._where(match)
+            if where.head:
+                continue
+            if where.away is None:
+                return answer._replace(head=0)
+            since = self._since(self._archive.read(match, where.away), expected, claim.name if claim else "", digest)
+            if since.known is not None:
+                return since.known
+            if since.head != expected:
+                return Conflict(since.head, [] if since.head < 0 else since.tail)
+            self._bring_back(match)
+        raise StoreUnavailable("the match moves between the store and the archive")
+
+    def matches(self) -> Iterator[str]:
+        """Yield the id of every match, in the store or filed away, in no order."""
+        live = set()
+        for match in self._live.matches():
+            live.add(match)
+            yield match
+        for match, _ in self._archiving.filed():
+            if match not in live:
+                yield match
+
+    def secrets(self) -> Iterator[str]:
+        """Yield the id of every match that has a secret in the store (Log)."""
+        return self._live.secrets()
+
+    def misplaced(self, match: str | None = None) -> list[str]:
+        """Return the keys of logs in another partition than their match (Log)."""
+        return self._live.misplaced(match)
+
+    def _where(self, match: str) -> Where:
+        return self._archiving.where([match])[0]
+
+
+def attach(platform: Platform) -> None:
+    """Let the store of a platform read and bring back what is filed away."""
+    from events.archive.returning import bring_back  # which reads by what is made here
+
+    platform.archive.platform = platform
+    platform.store.log = ArchivedLog(platform, partial(bring_back, platform))
+    platform.store.sidelog.away = platform.archive.sidelog
+
+
+def _head(where: Where) -> int:
+    return where.head or (where.away.head if where.away else 0)

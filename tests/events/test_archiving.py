@@ -1,0 +1,250 @@
+"""Finished matches move to the archive and back. A kill or an error anywhere loses and doubles nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from events import play, recall
+from events.archive import matches as objects_of
+from events.archive.archivist import CHANGED, archive_one
+from events.archive.objects import Memory
+from events.archive.returning import bring_back
+from events.audit import audit
+from events.deriving import derive
+from events.errors import ArchiveDamaged, ArchiveUnavailable, StoreRefused
+from events.platform import Platform
+from events.store.archiving import Away
+from events.store.log import Changes, Claim, Conflict, Known
+from events.store.projections import Listed
+from events.store.sidelog import RawSideLog
+from record.entries import parse
+from tests.conftest import Servers
+from tests.events.archives import Begin, archivist, away, finished, moved
+from tests.events.keyspace import projections
+
+
+@pytest.fixture
+def keeper(platform: Platform, servers: Servers) -> Iterator[Platform]:
+    """The platform of the archivist."""
+    with archivist(platform, servers) as other:
+        yield other
+
+
+def told(platform: Platform, match: str) -> object:
+    """Return everything that the log tells of a match."""
+    log = platform.store.log
+    head = log.head(match)
+    return (
+        *(head, log.last([match]), list(log.read_all(match)), log.newest([match]), log.spans([(match, 2, head), (match, head, head + 9)])),
+        [(item.id, item.raw, item.foreign) for item in log.items(match)],
+        [recall.state_at(platform, match, version) for version in range(1, head + 1)],
+        [log.since(match, version) for version in (0, 1, head - 1, head)],
+        log.since(match, head, digest="00" * 32),
+        platform.sidelog.refusals(match),
+        platform.sidelog.all_reads(match),
+    )
+
+
+def test_an_archived_match_is_told_as_before(platform: Platform, keeper: Platform, begin: Begin, ann: str) -> None:
+    match, other = finished(platform, begin), finished(platform, begin, 3)
+    platform.sidelog.note_refusal(match, "one", ann, 4, 1_000, {"type": "add"}, "too_late", None)
+    platform.sidelog.flush()
+    before, requests = told(platform, match), platform.store.log.since(match, 3, f"{ann}/r0one")
+    moved(keeper, match)
+    assert away(platform, match)
+    assert not away(platform, other)
+    assert told(platform, match) == before
+    platform.cache.drop(match)
+    assert told(platform, match) == before
+    assert platform.store.log.since(match, 3, f"{ann}/r0one") == requests
+    assert requests.known is not None
+    assert audit(platform, match, Listed(set(), set())).ok
+    assert sorted(platform.store.log.matches()) == sorted([match, other])
+
+
+def test_only_the_archivist_may_remove_a_match(platform: Platform, keeper: Platform, begin: Begin) -> None:
+    match = finished(platform, begin)
+    with pytest.raises(StoreRefused):
+        archive_one(platform, match)
+    assert not away(platform, match)
+    assert audit(platform, match).ok
+    moved(keeper, match)
+
+
+def test_what_is_brought_back_is_what_was_archived(platform: Platform, keeper: Platform, begin: Begin, ann: str, servers: Servers) -> None:
+    match = finished(platform, begin, 40)
+    platform.sidelog.note_refusal(match, "one", ann, 4, 1_000, {"type": "add"}, "too_late", None)
+    platform.sidelog.flush()
+    before, kept = told(platform, match), projections(platform.store.client)
+    moved(keeper, match)
+    for _ in range(2):
+        assert bring_back(platform, match)
+        assert not away(platform, match)
+        assert told(platform, match) == before
+        assert projections(platform.store.client) == kept
+    assert audit(platform, match).ok
+    moved(keeper, match)  # the object is there already
+    assert away(platform, match)
+
+
+class Faulty(Memory):
+    """Objects that fail or act at a step, once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at: dict[str, Callable[[], None]] = {}
+
+    def create(self, name: str, content: bytes) -> bool:
+        self._reach("before create")
+        done = super().create(name, content)
+        self._reach("after create")
+        return done
+
+    def read(self, name: str) -> bytes | None:
+        self._reach("before read")
+        found = super().read(name)
+        self._reach("after read")
+        return found
+
+    def _reach(self, step: str) -> None:
+        self.at.pop(step, lambda: None)()
+
+
+def killed() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("step", ["before create", "after create", "before read", "after read", "before removal", "after removal"])
+def test_a_kill_between_two_steps_loses_and_doubles_nothing(platform: Platform, keeper: Platform, begin: Begin, step: str) -> None:
+    match = finished(platform, begin)
+    before = told(platform, match)
+    objects = Faulty()
+    for each in (platform, keeper):
+        each.archive.put(objects)
+    remove = keeper.store.archiving.remove
+    with pytest.MonkeyPatch.context() as patch:
+        if "removal" in step:
+            patch.setattr(keeper.store.archiving, "remove", lambda *words: (step == "after removal" and remove(*words), killed()))
+        else:
+            objects.at[step] = killed
+        with pytest.raises(KeyboardInterrupt):
+            archive_one(keeper, match)
+    assert away(platform, match) == (step == "after removal")
+    assert told(platform, match) == before
+    if not away(platform, match):
+        assert archive_one(keeper, match) == ""
+    assert told(platform, match) == before
+    assert list(objects.names(objects_of.PREFIX)) == [objects_of.name_of(match, platform.store.archiving.where([match])[0].away)]  # type: ignore[arg-type]
+
+
+def test_what_was_not_written_as_it_should_be_is_not_removed(platform: Platform, keeper: Platform, begin: Begin) -> None:
+    class Forgetful(Memory):
+        def create(self, name: str, content: bytes) -> bool:
+            return super().create(name, content[:-1])
+
+    match = finished(platform, begin)
+    keeper.archive.put(Forgetful())
+    with pytest.raises(ArchiveDamaged):
+        archive_one(keeper, match)
+    keeper.archive.put(Memory())
+    keeper.archive.objects.create(objects_of.name_of(match, _filed(platform, match)), b"{}")
+    with pytest.raises(ArchiveDamaged):
+        archive_one(keeper, match)
+    assert not away(platform, match)
+    assert audit(platform, match).ok
+
+
+@pytest.mark.parametrize("news", ["entry", "refusal", "leaf"])
+def test_a_match_that_changes_meanwhile_stays(platform: Platform, keeper: Platform, begin: Begin, ann: str, news: str) -> None:
+    match = finished(platform, begin)
+    head = platform.store.log.head(match)
+
+    def change() -> None:
+        if news == "entry":
+            play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"})
+            assert platform.store.server_logs.settle(match, head + 1, None), "the leaf that it needs is not what keeps it"
+        elif news == "refusal":
+            platform.sidelog.note_refusal(match, "one", ann, 4, 1_000, {"type": "add"}, "too_late", None)
+            platform.sidelog.flush()
+        else:
+            assert platform.store.server_logs.settle(match, head, 1)
+
+    objects = Faulty()
+    objects.at["after read"] = change
+    for each in (platform, keeper):
+        each.archive.put(objects)
+    assert archive_one(keeper, match) == CHANGED
+    assert not away(platform, match)
+    assert platform.store.log.head(match) == head + (news == "entry")
+    if news == "refusal":
+        before = told(platform, match)
+        moved(keeper, match)
+        assert told(platform, match) == before
+        assert len(objects_of.all_names(objects, match)) == 2
+
+
+def test_a_match_that_is_to_go_on_is_brought_back_first(platform: Platform, keeper: Platform, begin: Begin, ann: str) -> None:
+    match = finished(platform, begin)
+    head = platform.store.log.head(match)
+    moved(keeper, match)
+    done = play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"}, request="late")
+    assert (done.first, done.last) == (head + 1, head + 1)
+    assert not away(platform, match)
+    assert audit(platform, match).ok
+    assert play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"}, request="late").repeated
+
+
+def test_there_are_never_two_histories(platform: Platform, keeper: Platform, begin: Begin, ann: str) -> None:
+    match = finished(platform, begin)
+    entries = list(platform.store.log.read_all(match))
+    head, last = len(entries), parse(entries[-1])
+    moved(keeper, match)
+    log = platform.store.log
+    assert isinstance(platform.store.live.append(match, 0, [entries[0]], Changes()), Conflict)
+    again = log.append(match, 0, [entries[0]], Changes())
+    assert again == Conflict(head, entries)
+    assert log.append(match, head - 1, [entries[-1]], Changes()) == Conflict(head, [entries[-1]])
+    assert log.append(match, head, [entries[-1]], Changes(), digest="00" * 32) == Conflict(-1, [])
+    assert away(platform, match)
+    assert platform.store.archiving.where([match])[0].away == (head, last.digest, "")
+    derived, _ = derive(platform, match)
+    secret = platform.store.log.load(match).secret or ""
+    shorter = Away(head - 1, parse(entries[-2]).digest)
+    for other, wrong, lines in ((match, shorter, entries[:-1]), ("m" + "a" * 16, Away(head, last.digest), entries)):
+        assert not platform.store.archiving.bring_back(other, wrong, secret, lines, derived, RawSideLog())
+        assert platform.store.live.head(other) == 0
+    known = log.append(match, head, [b"{}"], Changes(), Claim(f"{ann}/r0one", "f"))
+    assert isinstance(known, Known)
+    assert away(platform, match)
+
+
+def test_while_the_archive_is_away_its_matches_wait(platform: Platform, keeper: Platform, begin: Begin) -> None:
+    class Gone(Memory):
+        def read(self, name: str) -> bytes | None:
+            raise ArchiveUnavailable("away")
+
+    match, other = finished(platform, begin), finished(platform, begin)
+    moved(keeper, match)
+    objects = keeper.archive.objects
+    platform.cache.drop(match)
+    platform.archive.put(Gone())
+    platform.archive.forget()
+    with pytest.raises(ArchiveUnavailable):
+        recall.position(platform, match)
+    assert recall.position(platform, other).status == "over"
+    assert platform.store.log.head(match) > 0
+    platform.archive.put(objects)
+    assert recall.position(platform, match).status == "over"
+    name = next(iter(objects.names(objects_of.PREFIX)))
+    objects.remove(name)
+    platform.archive.forget()
+    platform.cache.drop(match)
+    with pytest.raises(ArchiveDamaged):
+        recall.position(platform, match)
+
+
+def _filed(platform: Platform, match: str) -> Away:
+    position = recall.position(platform, match)
+    return Away(position.version, position.digest)

@@ -1,0 +1,159 @@
+"""Which matches move to the archive, and when; and what the store knows of them after it has lost everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from events import play, rating
+from events.archive import matches as objects_of
+from events.archive.archivist import DISPUTED, RECENT, RUNNING, UNLOGGED, UNRATED, UNSENT, Archivist, why_not
+from events.audit import audit
+from events.keeping.journal import Journal
+from events.platform import DAY_MS, Platform
+from events.rebuild import rebuild
+from table.data import DISPUTABLE_MS
+from tests.conftest import Servers
+from tests.events.archives import Begin, archivist, away, finished, logged, moved
+from tests.events.test_archiving import told
+
+LATER = max(DISPUTABLE_MS, 7 * DAY_MS) + 60_000
+
+
+def test_a_round_moves_what_is_old_enough_and_nothing_else(platform: Platform, servers: Servers, begin: Begin) -> None:
+    first, second, running = finished(platform, begin), finished(platform, begin), begin()
+    now = platform.clock.now()
+    with archivist(platform, servers, now) as keeper:
+        assert Archivist(keeper).round() == (0, False)
+    with archivist(platform, servers, now + LATER) as keeper:
+        object.__setattr__(keeper, "settings", keeper.settings._replace(archive_after_days=LATER / DAY_MS + 1))
+        assert Archivist(keeper).round() == (0, False)
+    with archivist(platform, servers, now + LATER) as keeper:
+        worker = Archivist(keeper)
+        assert worker.round() == (2, True)
+        assert worker.round() == (0, False)
+        assert [away(platform, match) for match in (first, second, running)] == [True, True, False]
+        assert all(audit(platform, match).ok for match in (first, second, running))
+
+
+def test_what_is_not_done_with_stays(platform: Platform, servers: Servers, begin: Begin, ann: str, bob: str) -> None:
+    def why(match: str, at: int = 0, unsent: frozenset[str] = frozenset()) -> str:
+        with archivist(platform, servers, platform.clock.now() + at) as keeper:
+            return why_not(keeper, match, keeper.clock.now() - 7 * DAY_MS, set(unsent))
+
+    running = begin()
+    assert why(running, LATER) == RUNNING
+    match = finished(platform, begin)
+    assert why(match) == RECENT
+    assert why(match, min(DISPUTABLE_MS, 7 * DAY_MS) - 60_000) == RECENT
+    assert why(match, LATER) == ""
+    assert why(match, LATER, frozenset([match])) == UNSENT
+    play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"})
+    assert why(match, LATER) == DISPUTED
+    play.act_at_table(platform, match, "one", {"type": "withdraw_dispute", "dispute": 1})
+    assert why(match, LATER) == UNLOGGED
+    logged(platform)
+    assert why(match, LATER) == ""
+    rated = play.create(platform, ann, "tally", {"one": "me", "two": f"player:{bob}"}, {"target": 1}, settings={"rated": True}).match
+    play.act_at_table(platform, rated, bob, {"type": "take_seat", "seat": "two"})
+    play.play(platform, rated, "system", [{"type": "advance"}])
+    play.play(platform, rated, "one", [{"type": "add", "by": 3, "stay": False}])
+    logged(platform)
+    assert why(rated, LATER) == UNRATED
+    rating.count(platform, "tally", platform.clock.now() + DAY_MS)
+    rating.count(platform, "tally", platform.clock.now() + DAY_MS)
+    assert why(rated, LATER) == ""
+
+
+def test_one_match_that_cannot_be_archived_stops_no_other(platform: Platform, servers: Servers, begin: Begin) -> None:
+    damaged, sound = finished(platform, begin), finished(platform, begin)
+    servers.keeper.hset(platform.store.keys.of(damaged).requests, "x/y", "1:1:f")
+    with archivist(platform, servers, platform.clock.now() + LATER) as keeper:
+        worker = Archivist(keeper)
+        assert worker.round() == (1, True)
+        assert worker.round() == (0, False)
+        assert worker.round() == (0, True), "it is put off, and looked at again"
+        assert [away(platform, match) for match in (damaged, sound)] == [False, True]
+        assert not list(keeper.archive.objects.names(objects_of.name_of(damaged, objects_of.Away(1, ""))[:-1]))
+
+
+def test_a_store_that_has_lost_what_it_knew_learns_it_from_the_archive(
+    platform: Platform, servers: Servers, begin: Begin, ann: str
+) -> None:
+    matches = [finished(platform, begin) for _ in range(3)]
+    platform.sidelog.note_refusal(matches[0], "one", ann, 4, 1_000, {"type": "add"}, "too_late", None)
+    platform.sidelog.flush()
+    with archivist(platform, servers) as keeper:
+        before = [told(platform, match) for match in matches]
+        listed = platform.store.lists.newest(["status:over"], None, 9), platform.store.lists.with_entries(matches)
+        moved(keeper, *matches[:2])
+        for pattern in ("{p*}:filed", "{p*}:g:*", "{p*}:groups", "{p*}:counts", "{p*}:passing", "{p*}:beside"):
+            for key in servers.keeper.scan_iter(pattern):
+                servers.keeper.delete(key)
+        assert [platform.store.log.head(match) > 0 for match in matches] == [False, False, True]
+        done = rebuild(platform)
+        assert (done.filed, done.matches, done.damaged) == (2, 1, ())
+        assert [away(platform, match) for match in matches] == [True, True, False]
+        assert [told(platform, match) for match in matches] == before
+        assert platform.store.lists.newest(["status:over"], None, 9) == listed[0]
+        assert [row.standing for row in platform.store.lists.with_entries(matches)] == [row.standing for row in listed[1]]
+        assert rebuild(platform).filed == 0
+        assert rebuild(platform, anew=True).filed == 2
+        assert all(audit(platform, match).ok for match in matches)
+
+
+def test_of_two_objects_of_a_match_the_later_one_counts(platform: Platform, servers: Servers, begin: Begin) -> None:
+    match = finished(platform, begin)
+    with archivist(platform, servers) as keeper:
+        moved(keeper, match)
+        play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"})
+        play.act_at_table(platform, match, "one", {"type": "withdraw_dispute", "dispute": 1})
+        logged(platform)
+        moved(keeper, match)
+        assert len(objects_of.all_names(keeper.archive.objects, match)) == 2
+        head = platform.store.log.head(match)
+        servers.keeper.delete(*[key for kind in ("filed", "g:*", "groups", "counts") for key in servers.keeper.scan_iter(f"{{p*}}:{kind}")])
+        assert rebuild(platform).filed == 1
+        assert platform.store.log.head(match) == head
+
+
+def test_an_archived_match_is_no_loss_of_the_store(platform: Platform, servers: Servers, begin: Begin, tmp_path: Path) -> None:
+    object.__setattr__(platform, "settings", platform.settings._replace(data=tmp_path))
+    match, other = finished(platform, begin), finished(platform, begin)
+    keeper = Journal(platform.settings.data)
+    assert keeper.compare(platform.store).matches == 2
+    with archivist(platform, servers) as mover:
+        moved(mover, match)
+        found = keeper.compare(platform.store)
+        assert (found.matches, found.lost) == (1, [])
+        play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"})
+        assert keeper.compare(platform.store).matches == 2
+        servers.keeper.delete(platform.store.keys.of(match).stream, platform.store.keys.of(other).stream)
+        assert {loss.match for loss in keeper.compare(platform.store).lost} == {match, other}
+    keeper.close()
+
+
+def test_a_log_with_a_new_name_gets_the_ends_of_archived_matches(platform: Platform, servers: Servers, begin: Begin) -> None:
+    match = finished(platform, begin)
+    with archivist(platform, servers) as keeper:
+        moved(keeper, match)
+        origin = platform.signer.name
+        servers.keeper.delete(*servers.keeper.scan_iter("{log}:*"))
+        rebuild(platform)
+        assert list(platform.store.server_logs.pending(platform.clock.now() + 1, 9)) == [match]
+        assert not platform.store.server_logs.logged(origin, [match])[0]
+
+
+def test_hooks_send_what_they_have_to_of_an_archived_match(platform: Platform, servers: Servers, begin: Begin, ann: str) -> None:
+    match = finished(platform, begin)
+    head = platform.store.log.head(match)
+    with archivist(platform, servers) as keeper:
+        moved(keeper, match)
+        hooks = platform.store.hooks
+        hooks.call(match, f"{ann}/h{'b' * 16}/x")
+        (taken,), _ = hooks.claim(1000, 10, 9000)
+        assert hooks.finish(taken, head - 1)
+        assert hooks.size() == 1, "there is more to send"
+        servers.keeper.zadd(f"{platform.store.keys.tag(match)}:hooks", {f"{match}|{taken.target}": 0})
+        (taken,), _ = hooks.claim(1000, 10, 9000)
+        assert hooks.finish(taken, head)
+        assert hooks.size() == 0
