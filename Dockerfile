@@ -15,7 +15,7 @@ COPY --from=wheel /wheel /wheel
 RUN pip install --no-cache-dir --no-deps --no-index /wheel/*.whl
 
 RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && \
-    install -d -o warledger -m 700 /data /data/journal /signing && install -d -o warledger -m 755 /keys
+    install -d -o warledger -m 700 /data /data/archive /data/journal /signing && install -d -o warledger -m 755 /keys
 USER warledger
 WORKDIR /data
 VOLUME /data

@@ -166,8 +166,8 @@ def _strays(platform: Platform) -> Iterator[str]:
     yield from server_log_audit.of_log(platform)
     log, projections = platform.store.log, platform.store.projections
     for match in sorted(set(log.secrets())):
-        if not log.head(match):
-            yield f"{match}: there is a secret and no log."
+        if not platform.store.live.head(match):
+            yield f"{match}: there is a secret and no log in the store."
     for key in log.misplaced():
         yield f"{key}: the log is in another partition than its match."
     listing = projections.listed()

@@ -8,10 +8,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from events.archive.objects import open_objects, scheme_of
+from events.errors import ArchiveUnavailable
 from events.keeping import backup
 from events.keeping.aof import NotWhole
 from events.keeping.embedded import STORE
-from tools.checkup import Checkup, add_sample_option, as_text, check, folder_of, moment, progress, started
+from tools.checkup import Checkup, add_sample_option, archive_of, as_text, check, folder_of, moment, progress, started
 from tools.platform import Unable, add_data_option
 
 
@@ -27,6 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         found = made(folder_of(options.data), options.folder.resolve(), options.sample)
+    except ArchiveUnavailable as reason:
+        print(f"There is no backup: the archive does not answer. {reason.reason}", file=sys.stderr)
+        return 2
     except (Unable, backup.Unfit, backup.BadBackup, NotWhole, OSError) as reason:
         print(f"There is no backup: {reason}" if not options.folder.exists() else reason, file=sys.stderr)
         return 2
@@ -40,10 +45,14 @@ def made(data: Path, target: Path, sample: int) -> Checkup:
     """Make a backup, print what is in it, and return the result of its test. Raises Unable, Unfit, BadBackup, NotWhole, OSError."""
     if not (data / STORE).is_dir():
         raise Unable(f"There is no data in {data}. Name its folder with --data. Copy a server of your own with its own tools.")
+    place = archive_of(data)
     with progress(0, "Copy") as bar:
-        done = backup.make(data, target, bar.update)
+        done = backup.make(data, target, bar.update, None if scheme_of(place) else open_objects(place))
     print(f"{target} has the store of {moment(done.begun)}: {len(done.files)} files with {done.size} bytes.")
     found = tried(target, sample)
+    if scheme_of(place):
+        backup.note(target, [place, *found.needed])
+        print(f"The archive is in {place}, not in the backup. {backup.NEEDS} names the {len(found.needed)} objects that are needed.")
     print(as_text(found))
     print("The backup holds secrets of matches and the admin key. Keep it where only you can read it.")
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import NamedTuple, NoReturn
 from environs import EnvError
 from tqdm import tqdm
 
+from events.archive.matches import PREFIX, moment_of, name_of
 from events.audit import audit
 from events.errors import PlatformError
 from events.keeping import embedded, journal, losses
@@ -29,11 +29,14 @@ from tools.platform import Unable
 
 SAMPLE = 25
 NAMED = 50
-_AT = re.compile(rb'"at":([0-9]{1,15})')
 
 
 class Checkup(NamedTuple):
-    """The result of a check: counts of the store, the time of its newest entry (ms since 1970), losses, and the findings of the audit."""
+    """The result of a check: counts of the matches and entries of the store and the archive, losses, and the findings of the audit.
+
+    `newest`: the time of the newest entry in the store (ms since 1970). `needed`: the names of the objects that the store needs, `missing`:
+    those that the archive does not have.
+    """
 
     matches: int
     entries: int
@@ -41,11 +44,13 @@ class Checkup(NamedTuple):
     lost: list[Loss]
     audited: int
     findings: list[str]
+    needed: list[str] = []
+    missing: list[str] = []
 
     @property
     def ok(self) -> bool:
         """True if nothing is lost and nothing is wrong."""
-        return not self.lost and not self.findings
+        return not self.lost and not self.findings and not self.missing
 
 
 def add_sample_option(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +68,14 @@ def folder_of(data: Path | None) -> Path:
     """Return the given data folder, or the one of the settings. Raises Unable."""
     try:
         return (data or settings_from_environment().data).resolve()
+    except EnvError as reason:
+        raise Unable(f"A setting is wrong: {reason}.") from None
+
+
+def archive_of(data: Path) -> str:
+    """Return the place of the archive of a data folder. Raises Unable."""
+    try:
+        return settings_from_environment()._replace(data=data).archive_place
     except EnvError as reason:
         raise Unable(f"A setting is wrong: {reason}.") from None
 
@@ -108,11 +121,15 @@ def check(platform: Platform, sample: int) -> Checkup:
     lost = keeper.compare(platform.store).lost
     keeper.close()
     heads: dict[str, tuple[int, int]] = {}  # by match: the moment of its newest entry, and its version
-    matches = iter(sorted(platform.store.log.matches()))
+    matches = iter(sorted(platform.store.live.matches()))
     while some := list(islice(matches, 500)):
-        for match, (version, raw) in zip(some, platform.store.log.newest(some), strict=True):
-            at = _AT.search(raw)
-            heads[match] = (int(at[1]) if at else 0, version)
+        for match, (version, raw) in zip(some, platform.store.live.newest(some), strict=True):
+            heads[match] = (moment_of(raw), version)
+    filed = {match: away for match, away in platform.store.archiving.filed() if match not in heads}
+    names = set(platform.archive.objects.names(PREFIX)) if filed else set()
+    needed = sorted(name_of(match, away) for match, away in filed.items())
+    missing = [name for name in needed if name not in names]
+    heads |= {match: (0, away.head) for match, away in filed.items() if name_of(match, away) in names}
     newest = sorted(heads, key=heads.__getitem__, reverse=True)
     chosen = newest[: (sample + 1) // 2]
     rest = newest[len(chosen) :]
@@ -122,7 +139,7 @@ def check(platform: Platform, sample: int) -> Checkup:
         report = audit(platform, match)
         findings += [f"{match}: version {finding.version}: {finding.code}: {finding.detail}" for finding in report.findings]
     latest = max((at for at, _ in heads.values()), default=0)
-    return Checkup(len(heads), sum(version for _, version in heads.values()), latest, lost, len(chosen), findings)
+    return Checkup(len(heads), sum(version for _, version in heads.values()), latest, lost, len(chosen), findings, needed, missing)
 
 
 def as_text(found: Checkup) -> str:
@@ -132,6 +149,9 @@ def as_text(found: Checkup) -> str:
     lines += [f"Lost: {loss.match}: {about(loss)}" for loss in found.lost[:NAMED]]
     if len(found.lost) > NAMED:
         lines.append(f"Lost: {len(found.lost) - NAMED} more; they are listed in {losses.FOLDER}/ of the data folder.")
+    lines += [f"Missing in the archive: {name}" for name in found.missing[:NAMED]]
+    if len(found.missing) > NAMED:
+        lines.append(f"Missing in the archive: {len(found.missing) - NAMED} more.")
     verdict = "nothing was found." if not found.findings else f"{len(found.findings)} findings:"
     return "\n".join([*lines, f"{counted(found.audited, 'match', 'matches')} audited: {verdict}", *found.findings])
 

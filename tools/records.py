@@ -1,4 +1,4 @@
-"""Read matches from files: dossiers, records, archives, and folders of them.
+"""Read matches from files: dossiers, records, archives, folders of them, and the archive of a service if that is a folder.
 
 An archive holds whole matches in little space. It is an xz stream of lines in canonical JSON. The first line is `{"archive":1}`. Then, for
 each match, follow its head and its entries in their lean form (record/lean.py).
@@ -15,9 +15,11 @@ from record.dossiers.records import lines_of_record
 from record.entries import Unreadable, canonical, parse
 from record.json_text import loads
 from record.lean import BadLean, whole
+from record.packing import BadPacked, unpack
 from record.trail import header_of, revealed
 
-_XZ = b"\xfd7zXZ\x00"
+_XZ, _PACKED = b"\xfd7zXZ\x00", b'{"dictionary":'
+_MATCHES = "matches"  # in the folder of the archive of a service (events/archive/matches.py)
 _SUFFIXES = (".xz", ".json", ".jsonl", ".ndjson", ".dossier", ".record")
 
 
@@ -34,9 +36,14 @@ class Record(NamedTuple):
 
 
 def read(paths: Iterable[Path]) -> Iterator[Record]:
-    """Yield the matches in files, and in the files of folders with a known suffix. Raises BadRecord, OSError."""
+    """Yield the matches in files, and in the files of folders with a known suffix. Raises BadRecord, OSError.
+
+    The folder of a service's archive gives each match in it once, as it was last.
+    """
     for path in paths:
-        if path.is_dir():
+        if (path / _MATCHES).is_dir():
+            yield from map(_of_file, _newest(path / _MATCHES))
+        elif path.is_dir():
             yield from read(file for file in sorted(path.rglob("*")) if file.suffix in _SUFFIXES)
         else:
             yield from read_file(path)
@@ -51,9 +58,32 @@ def read_file(path: Path) -> Iterator[Record]:
             yield from _of_archive(path, lines)
         return
     content = path.read_bytes()
+    if content.startswith(_PACKED):
+        yield _of_object(path, content)
+        return
     if not content.strip():
         raise BadRecord(f"{path} is empty.")
     yield _of_record(path, [line for line in lines_of_record(content) if line.strip()])
+
+
+def _newest(folder: Path) -> Iterator[Path]:
+    """Yield an object of each match of an archive: that of its last version."""
+    for match in sorted(folder.glob("*/*")):
+        yield max(match.iterdir(), key=lambda file: (int(file.name.partition("-")[0]), file.name))
+
+
+def _of_file(path: Path) -> Record:
+    return _of_object(path, path.read_bytes())
+
+
+def _of_object(path: Path, content: bytes) -> Record:
+    """Return the match in an object of the service's archive (record/packing.py). Dictionaries that are not here stand beside it."""
+    folder = path.resolve().parents[min(3, len(path.resolve().parents) - 1)] / "dictionaries"
+    try:
+        found = unpack(content, lambda name: (folder / name).read_bytes() if (folder / name).is_file() else None)
+    except BadPacked as reason:
+        raise BadRecord(f"{path} is damaged: {reason}.") from None
+    return Record(found.match, found.raws, found.secret)
 
 
 def _of_archive(path: Path, lines: Iterable[bytes]) -> Iterator[Record]:

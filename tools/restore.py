@@ -6,9 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from events.archive.objects import open_objects
+from events.errors import ArchiveUnavailable
 from events.keeping import backup
 from events.keeping.aof import NotWhole
-from tools.checkup import Checkup, add_sample_option, as_text, check, folder_of, moment, own, progress, started
+from tools.checkup import Checkup, add_sample_option, archive_of, as_text, check, folder_of, moment, own, progress, started
 from tools.platform import Unable, add_data_option
 
 
@@ -24,6 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         found = restored(options.folder.resolve(), folder_of(options.data), options.replace, options.sample)
+    except ArchiveUnavailable as reason:
+        print(f"The archive does not answer. {reason.reason}", file=sys.stderr)
+        return 2
     except (Unable, backup.BadBackup, backup.Unfit, NotWhole, OSError) as reason:
         print(reason, file=sys.stderr)
         return 2
@@ -39,7 +44,7 @@ def restored(folder: Path, data: Path, replace: bool, sample: int) -> Checkup:
         made = backup.check(folder, bar.update)
     own(data)
     with progress(made.size, "Copy") as bar:
-        aside = backup.place(folder, data, replace, bar.update)
+        aside = backup.place(folder, data, replace, bar.update, open_objects(archive_of(data)))
     if aside is not None:
         print(f"The previous data is in {aside}.")
     with started(data) as platform:

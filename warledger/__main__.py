@@ -18,6 +18,7 @@ _ELSEWHERE = {
     "worker": full_name("workers.run"),
     "hooks": full_name("workers.hooks.run"),
     "journal": full_name("workers.journal"),
+    "archivist": full_name("workers.archivist"),
 }
 _STARTING, _SEARCHING = ("serve", "demo"), ("worker", "simulate", "arena", "tune", "analyse")  # the commands that use compiled modules
 _RUN = "./run" if full_name("") == "" else "warledger"

@@ -17,10 +17,9 @@ from workers.brake import is_ending
 from workers.holding import Holding
 from workers.listening import Life, add_option
 from workers.queues import listen
-from workers.starting import GIVES_WAY, started
+from workers.starting import GIVES_WAY, SEARCHES_GIVE_WAY, started
 from workers.sweep import Sweep, sweep
 
-SEARCHES_GIVE_WAY = 800  # when memory is short, sooner than others
 NICER = 5  # the niceness of a worker for slow work
 
 

@@ -13,6 +13,7 @@ from games.kernel import Game
 from workers.listening import Life, listen
 
 GIVES_WAY = 400  # when memory is short; the web gives way less, and the store does not
+SEARCHES_GIVE_WAY = 800  # sooner than others
 PAUSE = 0.1  # seconds between two tries to reach the store
 
 

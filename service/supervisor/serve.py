@@ -46,7 +46,9 @@ GRACE = 1.8  # seconds for the web and the workers to end
 LAST_GRACE = 0.8  # seconds for the store and the queue, after them
 TICKS = (0.1, 1.0)  # the least and the most seconds between two looks, unless a signal comes earlier
 POLL = 0.05
-WEB, WORKER, HOOKS, JOURNAL = map(full_name, ("service.supervisor.web", "workers.run", "workers.hooks.run", "workers.journal"))
+WEB, WORKER, HOOKS, JOURNAL, ARCHIVIST = map(
+    full_name, ("service.supervisor.web", "workers.run", "workers.hooks.run", "workers.journal", "workers.archivist")
+)
 
 
 class Unable(Exception):
@@ -168,6 +170,8 @@ def run(
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
         environment[memory.SETTING] = str(memory.of_store() // memory.MEGABYTE)
         children.append(child("journal", JOURNAL, (), environment, logs))
+        if platform.archive_after_days and options.workers:
+            children.append(child("archivist", ARCHIVIST, (), environment, logs))
     bell = Bell()
     for each in servers:
         start(each)
@@ -175,7 +179,7 @@ def run(
     children += [*webs, *worker_children(options.queues, environment, logs)]
     children += [child(f"hooks-{number}", HOOKS, (), environment, logs) for number in range(1, options.hooks + 1) if options.workers]
     if FORKS:
-        prepare([WEB, WORKER, HOOKS, JOURNAL])
+        prepare([WEB, WORKER, HOOKS, JOURNAL, ARCHIVIST])
     if stop.is_set():
         return
     for each in children:

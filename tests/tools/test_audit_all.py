@@ -57,7 +57,7 @@ def test_what_is_wrong_with_a_match_and_what_belongs_to_no_match_is_named(
     found = {one.match: sorted(finding.code for finding in one.findings) for one in overview.audited if one.findings}
     assert found == {broken: ["request_differs", "wrong_partition"], stranger: ["index_differs"], odd: ["not_auditable"]}
     assert overview.strays[:4] == [
-        f"{emptied}: there is a secret and no log.",
+        f"{emptied}: there is a secret and no log in the store.",
         f"{wrong}:s:{broken}: the log is in another partition than its match.",
         f"{wrong}:due: advance|{broken}| belongs into another partition.",
         f"{emptied}: it is listed, or work is due for it, and there is no log.",

@@ -21,9 +21,11 @@ import yaml
 from events import play
 from events.errors import StoreRefused, StoreUnavailable
 from events.keeping import embedded
-from events.platform import Settings, open_platform
+from events.platform import Platform, Settings, open_platform
 from events.store import library
 from events.store.client import answers
+from events.store.filed import pack
+from record.entries import parse
 from tests.conftest import ALL_GAMES, within
 from tools import functions
 from warledger.__main__ import module_of, usage
@@ -100,10 +102,10 @@ def ancestors(name: str) -> set[str]:
 
 def test_every_part_that_lasts_has_a_health_check_of_what_it_listens_on() -> None:
     lasting = {name for name, service in SERVICES.items() if service["restart"] == "unless-stopped"}
-    assert lasting == {"redis", "queue", "journal", "web", "worker", "searcher", "hooks"}
+    assert lasting == {"redis", "queue", "journal", "web", "worker", "searcher", "hooks", "archivist"}
     for name in lasting - {"web"}:  # which has that of the image
         assert "disable" not in SERVICES[name]["healthcheck"]
-    for service in (SERVICES[name] for name in ("journal", "worker", "searcher", "hooks")):
+    for service in (SERVICES[name] for name in ("journal", "worker", "searcher", "hooks", "archivist")):
         assert option(service, "--listen").endswith(":9100")
         assert "127.0.0.1:9100/healthz" in service["healthcheck"]["test"][-1]
 
@@ -133,12 +135,23 @@ def test_the_ledger_is_durable_and_the_queue_is_not() -> None:
     assert "volumes" not in SERVICES["queue"]
 
 
+def test_only_the_archivist_has_its_password_and_writes_to_the_archive() -> None:
+    password = "${WARLEDGER_ARCHIVIST_PASSWORD"
+    assert {name for name, service in SERVICES.items() if password in str(service)} == {"settle", "archivist"}
+    mounts = {name: mount for name, service in SERVICES.items() for mount in service.get("volumes", []) if mount.startswith("archive:")}
+    assert mounts == {
+        **dict.fromkeys(("web", "worker", "searcher", "hooks"), "archive:/data/archive:ro"),
+        "archivist": "archive:/data/archive",
+    }
+    assert re.search(r"install -d -o warledger .*/data/archive", DOCKERFILE)
+
+
 def test_every_part_depends_only_on_services_of_the_same_file() -> None:
     for service in SERVICES.values():
         assert set(service.get("depends_on", {})) <= set(SERVICES)
 
 
-PASSWORD = "0123456789abcdef"
+PASSWORD, ARCHIVISTS = "0123456789abcdef", "fedcba9876543210"
 
 
 @pytest.fixture
@@ -146,6 +159,7 @@ def composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[
     """The folder /keys of the composition, and the address of a server that runs with the command of its store."""
     keys, path = tmp_path / "keys", tmp_path / "redis.sock"
     monkeypatch.setenv("WARLEDGER_STORE_PASSWORD", PASSWORD)
+    monkeypatch.setenv("WARLEDGER_ARCHIVIST_PASSWORD", ARCHIVISTS)
     assert functions.main([word.replace("/keys", str(keys)) for word in SERVICES["settle"]["command"][2:]]) == 0
     _, *options = [word.replace("/keys", str(keys)) for word in SERVICES["redis"]["command"]]
     server = subprocess.Popen(
@@ -184,9 +198,27 @@ def test_the_store_of_the_composition_lets_the_service_call_functions_and_nobody
     ):
         with pytest.raises(StoreRefused):
             platform.store.client.ask(*words)
+    over = platform.store.keys.stream(match)
+    platform.store.server_logs.settle(match, 1, None)
+    with pytest.raises(StoreRefused) as forbidden:
+        platform.store.client.run(library.script("archive"), [over], archived(platform, match))
+    assert "permission" in forbidden.value.reason
+    other = url.replace(f"default:{PASSWORD}", f"archivist:{ARCHIVISTS}")
+    archivist = open_platform(Settings(store_url=other, queue_url="unix:///nowhere"), ALL_GAMES)
+    assert archivist.store.client.run(library.script("archive"), [over], archived(platform, match)) == 1
+    assert platform.store.archiving.where([match])[0].away is not None
+    archivist.close()
     platform.close()
-    for user in ("", "default:wrong@", "keeper:wrong@"):
+    for user in ("", "default:wrong@", "keeper:wrong@", "archivist:wrong@"):
         assert not answers(f"unix://{user}{address}")
+
+
+def archived(platform: Platform, match: str) -> list[str | bytes | int]:
+    """Return the arguments with which a match is archived, as if it were over."""
+    entry = parse(platform.store.live.read(match)[-1])
+    names = ("all", "status:over", "game:tally", "game:tally:over", f"creator:{entry.actor}")
+    row = pack(match, "tally", entry.version, entry.digest, entry.at, b'{"secret":null}', dict.fromkeys(names, entry.at))
+    return ["{}", row.game, row.row, ""]
 
 
 ORIGIN = "https://play.example"
@@ -199,9 +231,11 @@ def parts(composed: tuple[Path, str], tmp_path: Path) -> Iterator[dict[str, Part
     assert load(address, keys) == 0
     queue = tmp_path / "queue.sock"
     given = {"WARLEDGER_STORE_PASSWORD": PASSWORD, "WARLEDGER_QUEUE_PASSWORD": PASSWORD, "WARLEDGER_ADMIN_KEY": "a" * 32}
+    given["WARLEDGER_ARCHIVIST_PASSWORD"] = ARCHIVISTS
     given |= {"WARLEDGER_CORS_ORIGINS": ORIGIN, "WARLEDGER_TRUSTED_PROXIES": "127.0.0.1"}
     places = {
         "redis://default": "unix://default",
+        "redis://archivist": "unix://archivist",
         "@redis:6379/0": f"@{address}",
         "@queue:6379/0": f"@{queue}",
         "/signing": f"{tmp_path}/signing",
@@ -212,11 +246,13 @@ def parts(composed: tuple[Path, str], tmp_path: Path) -> Iterator[dict[str, Part
         stack.enter_context(running(server, {}))
         within(10, lambda: answers(f"unix://default:{PASSWORD}@{queue}"))
         (tmp_path / "journal").mkdir()
+        (tmp_path / "archive").mkdir()
         found = {}
-        for name in ("journal", "web", "worker", "searcher", "hooks"):
+        for name in ("journal", "web", "worker", "searcher", "hooks", "archivist"):
             data, port = tmp_path / name / "data", free_port()
             data.mkdir(parents=True)
             (data / "journal").symlink_to(tmp_path / "journal")
+            (data / "archive").symlink_to(tmp_path / "archive")
             settings = {setting: filled(value, given, places) for setting, value in SERVICES[name]["environment"].items()}
             command = [word.replace("0.0.0.0:9100", f"127.0.0.1:{port}") for word in SERVICES[name]["command"][1:]]
             if name == "web":

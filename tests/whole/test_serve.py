@@ -154,9 +154,8 @@ def test_the_supervisor_stays_fit_to_be_forked_and_what_it_forks_has_a_name(last
         return sorted(name for name, *_ in filter(None, commands) if "/" not in name)
 
     # What loads the functions of the store may still be ending.
-    until(
-        lambda: named() == ["service.supervisor.web"] * 2 + ["workers.hooks.run", "workers.journal"] + ["workers.run"] * 4, RECOVERY, named
-    )
+    others = ["workers.archivist", "workers.hooks.run", "workers.journal"]
+    until(lambda: named() == ["service.supervisor.web"] * 2 + others + ["workers.run"] * 4, RECOVERY, named)
     exe = Path(f"/proc/{lasting.process.pid}/exe").readlink()
     assert all(Path(f"/proc/{process.number}/exe").readlink() == exe for process in part(lasting, "a_worker"))
 
