@@ -2420,6 +2420,8 @@ export interface Readiness {
     connected: number;
   };
   queue?: QueueTrouble;
+  /** The archive does not answer: finished matches in it are not shown. */
+  archive?: "away" | (string & {});
   /** Rules that running matches need and this server does not have. */
   rules_missing?: {
     /** The game. */

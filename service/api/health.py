@@ -67,6 +67,8 @@ def get_readiness(service: Service, call: Call) -> Response:
         found["replicas"] = {"held": service.opened.settings.replicas, "connected": max(connected, 0)}
     if trouble := service.opened.jobs.trouble():
         found["queue"] = trouble
+    if trouble := service.opened.archive.trouble():
+        found["archive"] = trouble
     return json_response({"status": "ok", **found, **({"rules_missing": rules} if rules else {})})
 
 
@@ -76,6 +78,7 @@ def get_metrics(service: Service, call: Call) -> Response:
     metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
     _measure_log(service.platform)
     metrics.store_memory.set(service.platform.store.memory())
+    metrics.archive_matches.set(service.platform.store.archiving.number())
     metrics.store_memory_limit.set(service.platform.settings.memory)
     text = _GATHERED.text(exposition.shared_folder(), _whole if call.caller == ADMIN else for_everybody)
     return Response(text, content_type=prometheus_client.CONTENT_TYPE_LATEST)
@@ -172,6 +175,7 @@ READINESS = named(
             "queue": optional(
                 named("QueueTrouble", ids(["memory", "away"], "Why the queue does nothing: its memory is full, or it does not answer."))
             ),
+            "archive": optional(ids(["away"], "The archive does not answer: finished matches in it are not shown.")),
             "rules_missing": optional(
                 listing(
                     record(
@@ -202,7 +206,7 @@ OPERATIONS = (
         "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
         "503 while the store cannot read and write. The sentence says what the server waits for. A server that has lost entries is ready, "
         "and reports the loss until an operator accepts it. A server that lacks the rules of some running matches is ready, too. "
-        "So is one without its queue: people can play, and artificial players wait.",
+        "So is one without its queue or its archive: people can play.",
         problems=("not_ready", "store_away", "store_refused"),
     ),
     Operation(

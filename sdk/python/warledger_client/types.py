@@ -2655,6 +2655,7 @@ class Readiness(TypedDict):
     memory: NotRequired[ReadinessMemory]
     replicas: NotRequired[ReadinessReplicas]
     queue: NotRequired[QueueTrouble]
+    archive: NotRequired[Literal["away"] | str]
     rules_missing: NotRequired[list[ReadinessRulesMissing]]
 
 
