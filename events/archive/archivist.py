@@ -18,10 +18,12 @@ import structlog
 
 from events import recall
 from events.archive import matches as objects_of
+from events.archive import shedding
 from events.archive.matches import Whole
 from events.audit import audit
 from events.due import owed
 from events.errors import ArchiveDamaged, ArchiveUnavailable, NoMatch, StoreRefused, StoreUnavailable
+from events.notary import server_log
 from events.standings import RATED, indexes, packed
 from events.store.lists import Place
 from events.telemetry import metrics
@@ -65,15 +67,19 @@ class Archivist:
         self._put_off: dict[str, int] = {}  # by match that could not be archived, the moment when it is tried again
 
     def round(self) -> Round:
-        """Archive the next matches that are due. Raises StoreUnavailable, StoreRefused, ArchiveUnavailable."""
+        """Archive the next matches that are due, and full tiles of the server's log.
+
+        Raises StoreUnavailable, StoreRefused, ArchiveUnavailable.
+        """
         platform, now = self._platform, self._platform.clock.now()
         if not platform.settings.archive_after_days:
             return Round(0, False)
+        more = self._shed()
         since = now - round(platform.settings.archive_after_days * DAY_MS)
         places = [place for place in platform.store.archiving.over(self._after, LOOKED_AT) if place[0] <= since]
         if not places:
             self._end_of_cycle(now)
-            return Round(0, False)
+            return Round(0, more)
         unsent = platform.store.archiving.unsent()
         archived = tried = 0
         for place in places:
@@ -87,6 +93,15 @@ class Archivist:
             if tried >= AT_ONCE:
                 break
         return Round(archived, True)
+
+    def _shed(self) -> bool:
+        """Move full tiles of the server's log. Return True if there are more. A log that does not fit does not stop the matches."""
+        try:
+            return shedding.shed(self._platform)
+        except ArchiveDamaged as reason:
+            metrics.archive_failures.inc()
+            log.error("log_not_archived", name=reason.name, why=reason.reason)
+            return False
 
     def _one(self, match: str, since: int, unsent: set[str], now: int) -> str:
         """Archive a match if it is due. Return why it was not archived, or "". A failure does not stop the others."""
@@ -162,13 +177,15 @@ def archive_one(platform: Platform, match: str) -> str:
     position = recall.position(platform, match)
     if position.version != len(entries) or report.versions != len(entries) or position.secret is None:
         return CHANGED
-    whole = Whole(match, entries, position.digest, position.secret, sidelog)
+    leaves = platform.store.server_logs.noted(server_log.origins(platform), match)
+    whole = Whole(match, entries, position.digest, position.secret, sidelog, leaves)
     row = packed(position, parse(entries[-1]).at)
     objects_of.write(platform.archive.objects, whole)
     if objects_of.read(platform.archive.objects, match, whole.away) != whole:
         raise ArchiveDamaged(objects_of.name_of(match, whole.away), "it has other bytes than the store")
     if not platform.store.archiving.remove(match, row, sidelog, whole.away.sidelog):
         return CHANGED
+    platform.store.server_logs.forget(match, leaves)
     metrics.archived.inc()
     log.info("match_archived", match=match, version=len(entries))
     return ""

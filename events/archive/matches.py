@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from events.archive.objects import Objects
 from events.errors import ArchiveDamaged
 from events.store.archiving import Away
+from events.store.server_logs import Noted
 from events.store.sidelog import RawSideLog
 from record import dictionaries
 from record.packing import BadPacked, pack, unpack
@@ -28,18 +29,22 @@ _AT = re.compile(rb'"actor":"[a-z0-9_]+","at":([0-9]{1,15}),"digest":"')
 
 
 class Whole(NamedTuple):
-    """A whole match from the archive: its id, the bytes of its entries in the log, its secret in hex, and its side log."""
+    """A whole match from the archive: its id, the bytes of its entries in the log, its secret in hex, and its side log.
+
+    `leaves`: those that it has in the server's logs.
+    """
 
     match: str
     entries: list[bytes]
     digest: str
     secret: str
     sidelog: RawSideLog
+    leaves: Noted = {}
 
     @property
     def away(self) -> Away:
         """How it is filed away."""
-        text = _packed(self.sidelog)
+        text = _packed(self.sidelog, {})
         return Away(len(self.entries), self.digest, sha256(text).hexdigest()[:16] if text else "")
 
 
@@ -56,7 +61,7 @@ def write(objects: Objects, whole: Whole) -> bool:
     """Create the object of a match. Return False if there is one of that name. Raises ArchiveUnavailable, BadPacked."""
     using = dictionaries.newest("match")
     objects.create(DICTIONARIES + using, dictionaries.content(using))
-    content = pack(whole.match, whole.entries, whole.secret, _packed(whole.sidelog), using)
+    content = pack(whole.match, whole.entries, whole.secret, _packed(whole.sidelog, whole.leaves), using)
     return objects.create(name_of(whole.match, whole.away), content)
 
 
@@ -107,7 +112,7 @@ def _read(objects: Objects, name: str) -> Whole:
         raise ArchiveDamaged(name, "it is missing")
     try:
         found = unpack(content, lambda dictionary: objects.read(DICTIONARIES + dictionary))
-        return Whole(found.match, found.raws, found.digest, found.secret, _unpacked(found.sidelog))
+        return Whole(found.match, found.raws, found.digest, found.secret, *_unpacked(found.sidelog))
     except (BadPacked, ValueError, KeyError, TypeError) as reason:
         raise ArchiveDamaged(name, f"it cannot be read ({reason})") from None
 
@@ -125,14 +130,17 @@ def _head_in(name: str) -> int:
     return int(head) if head.isdecimal() else 0
 
 
-def _packed(sidelog: RawSideLog) -> bytes:
-    """Return a side log as JSON, or b"" if it is empty."""
-    parts = {name: {key.decode(): value.decode() for key, value in fields.items()} for name, fields in sidelog._asdict().items()}
-    return orjson.dumps(parts, option=orjson.OPT_SORT_KEYS) if any(parts.values()) else b""
+def _packed(sidelog: RawSideLog, leaves: Noted) -> bytes:
+    """Return a side log and leaves as JSON, or b"" if there are none."""
+    parts: dict[str, Any] = {
+        name: {key.decode(): value.decode() for key, value in fields.items()} for name, fields in sidelog._asdict().items() if fields
+    }
+    if leaves:
+        parts["leaves"] = leaves
+    return orjson.dumps(parts, option=orjson.OPT_SORT_KEYS) if parts else b""
 
 
-def _unpacked(text: bytes) -> RawSideLog:
-    if not text:
-        return RawSideLog()
-    parts = {name: {key.encode(): value.encode() for key, value in fields.items()} for name, fields in orjson.loads(text).items()}
-    return RawSideLog(**parts)
+def _unpacked(text: bytes) -> tuple[RawSideLog, Noted]:
+    parts = orjson.loads(text) if text else {}
+    leaves: Noted = parts.pop("leaves", {})
+    return RawSideLog(**{name: {key.encode(): value.encode() for key, value in fields.items()} for name, fields in parts.items()}), leaves

@@ -19,10 +19,12 @@ from events import recall
 from events.archive import matches as objects_of
 from events.archive.matches import Whole
 from events.archive.objects import Objects, open_objects
+from events.archive.tiles_away import TilesAway
 from events.errors import AWAY, ArchiveUnavailable, StoreUnavailable
 from events.snapshots import EVERY, pack
 from events.store.archiving import Away, Where
 from events.store.log import FILED, PAGE, Appended, Changes, Claim, Conflict, Item, Known, Loaded, RedisLog, Since
+from events.store.server_logs import Noted
 from events.store.sidelog import RawSideLog
 from events.telemetry import metrics
 from games.kernel import Game
@@ -191,6 +193,11 @@ class Archive:
         (where,) = self.platform.store.archiving.where([match])
         return RawSideLog() if where.away is None else self.read(match, where.away).whole.sidelog
 
+    def logged(self, match: str) -> Noted:
+        """Return the leaves of a match that is not in the store; none if there is no such match. Raises as `read` does."""
+        (where,) = self.platform.store.archiving.where([match])
+        return {} if where.away is None or where.head else self.read(match, where.away).whole.leaves
+
 
 class ArchivedLog:
     """The log over the store and the archive (Log)."""
@@ -343,6 +350,7 @@ def attach(platform: Platform) -> None:
     platform.archive.platform = platform
     platform.store.log = ArchivedLog(platform, partial(bring_back, platform))
     platform.store.sidelog.away = platform.archive.sidelog
+    platform.store.server_logs.archived = TilesAway(platform, platform.archive.logged)
 
 
 def _head(where: Where) -> int:

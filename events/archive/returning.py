@@ -25,6 +25,7 @@ def bring_back(platform: Platform, match: str) -> bool:
         return where.head > 0
     whole = platform.archive.read(match, where.away).whole
     derived, _ = deriving.derive(platform, match)
+    platform.store.server_logs.note(match, whole.leaves)  # before the match can go on: no leaf is added twice
     done = platform.store.archiving.bring_back(match, where.away, whole.secret, whole.entries, derived, whole.sidelog)
     if done:
         metrics.archive_brought_back.inc()

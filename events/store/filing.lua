@@ -196,18 +196,24 @@ end
 
 -- Return where the entries of a group begin in a chunk, and how many bytes they have; or where the group would begin, and nil.
 local function find(content, group)
-  local place, total, length = 1, #content, #group
-  while place <= total do
+  local place, starts, number = 1, {}, 0
+  while place <= #content do
     local size = string.byte(content, place)
-    local bytes = struct.unpack('>I2', content, place + 1 + size)
-    if size == length then
-      local order = order_of(string.sub(content, place + 1, place + size), group)
-      if order == 0 then return place + 3 + size, bytes end
-      if order > 0 then return place, nil end
-    elseif size > length then return place, nil end
-    place = place + 3 + size + bytes
+    local high, low = string.byte(content, place + 1 + size, place + 2 + size)
+    number = number + 1
+    starts[number] = place
+    place = place + 3 + size + 256 * high + low
   end
-  return place, nil
+  local first, last, name = 1, number + 1, string.char(#group) .. group
+  while first < last do
+    local middle = math.floor((first + last) / 2)
+    if order_of(string.sub(content, starts[middle], starts[middle] + string.byte(content, starts[middle])), name) < 0 then first = middle + 1
+    else last = middle end
+  end
+  place = starts[first]
+  if not place then return #content + 1, nil end
+  if string.sub(content, place, place + #group) ~= name then return place, nil end
+  return place + 1 + #name + 1, (struct.unpack('>I2', content, place + #name))
 end
 
 -- Return the place of the first entry, from `first` to `last`, whose key is not before a key.

@@ -53,7 +53,7 @@ WRITES: Mapping[str, str] = {
 }
 
 # The writing commands that only the archivist may apply. The function `archive` begins with one, so for everybody else it changes nothing.
-ARCHIVING: Mapping[str, str] = {"XTRIM": _of_matches("s:*")}
+ARCHIVING: Mapping[str, str] = {"XTRIM": f"{_of_matches('s:*')} {_SERVER_LOG}", "UNLINK": _SERVER_LOG}
 RENAMED: Mapping[str, str] = {**WRITES, **ARCHIVING}
 
 # The rights of the service. It may read everything. No command here disturbs another connection or reveals the names of commands.

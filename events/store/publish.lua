@@ -9,7 +9,7 @@ local said = string.match(ARGV[2], '^[^\n]+\n(%d+\n[^\n]+\n)')
 if not said or #ARGV[2] > 16384 or string.match(said, '^%d+') ~= string.format('%d', size) then
   error({err = 'ERR not a checkpoint of that size'})
 end
-if redis.call('XLEN', KEYS[2]) < size then error({err = 'ERR the log has fewer leaves'}) end
+if size_of_log(KEYS[2]) < size then error({err = 'ERR the log has fewer leaves'}) end
 local before, known, mark, lease = unpack(redis.call('HMGET', KEYS[1], 'size', 'note', 'mark', 'lease'))
 before = tonumber(before or -1)
 if before > size then return 0 end

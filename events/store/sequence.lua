@@ -28,7 +28,7 @@ for place = 4 + levels + 3 * n, wanted do
 end
 local lease, mark, state = ARGV[wanted + 1], ARGV[wanted + 2], start .. 'state'
 if #mark > 64 or not string.match(mark, string.format('^%d\n[%%w+/]+=\n$', size + n)) then error({err = 'ERR not a mark of that size'}) end
-if lease == '' or redis.call('HGET', state, 'lease') ~= lease or redis.call('XLEN', KEYS[1]) ~= size then return 0 end
+if lease == '' or redis.call('HGET', state, 'lease') ~= lease or size_of_log(KEYS[1]) ~= size then return 0 end
 for leaf = 1, n do
   if redis.call('HEXISTS', KEYS[1 + levels + leaf], ARGV[5 + levels + 3 * (leaf - 1)]) == 1 then return 0 end
 end

@@ -112,6 +112,12 @@ local function server_log_of(key, name)
   return start
 end
 
+-- Return the number of leaves of a server's log, of which the archive may have the first ones. `leaves`: the key of those that the store has.
+local function size_of_log(leaves)
+  local last = redis.call('XREVRANGE', leaves, '+', '-', 'COUNT', 1)[1]
+  return last and tonumber(string.match(last[1], '^%d+')) or 0
+end
+
 -- Raise an error unless this can be the id of a hook.
 local function check_hook(id)
   if not string.match(id, '^h[a-z2-7]+$') then error({err = 'ERR not the id of a hook'}) end

@@ -1,0 +1,61 @@
+"""Move the full tiles of the server's log that a signed checkpoint covers into the archive (ADR 119).
+
+Objects are created, read back and compared before the store forgets what they have. A process that is killed in between leaves objects that
+the next one finds, and nothing in the store is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from events.archive.objects import Objects
+from events.archive.tiles_away import ENTRIES, name_of
+from events.errors import ArchiveDamaged
+from events.notary import server_log
+from events.store.server_logs import hash_of
+from evidence import tiles
+
+if TYPE_CHECKING:
+    from events.platform import Platform
+
+AT_ONCE = 4  # bundles that one step moves
+
+
+def shed(platform: Platform) -> bool:
+    """Move the next full tiles of the server's logs into the archive. Return True if there are more.
+
+    Raises StoreUnavailable, ArchiveUnavailable, ArchiveDamaged if an object of that name has other bytes.
+    """
+    more = [_shed(platform, origin) for origin in server_log.origins(platform)]
+    return any(more)
+
+
+def _shed(platform: Platform, origin: str) -> bool:
+    logs, objects = platform.store.server_logs, platform.archive.objects
+    state, log = logs.state(origin), hash_of(origin)
+    first, most = logs.held(origin) // tiles.WIDTH, max(0, min(state.served, state.size - 1)) // tiles.WIDTH
+    last = min(most, first + AT_ONCE)
+    if first >= last:
+        return False
+    for number in range(first, last):
+        (leaves,) = logs.leaves(origin, [(number * tiles.WIDTH, tiles.WIDTH)])
+        (hashes,) = logs.hashes(origin, [(0, number * tiles.WIDTH, tiles.WIDTH)])
+        name = name_of(log, ENTRIES, number)
+        if len(leaves) != tiles.WIDTH or tiles.leaf_hashes(leaves) != hashes:
+            raise ArchiveDamaged(name, "the hashes of the server's log do not match its leaves")
+        _move(objects, name, tiles.bundle(leaves))
+        level = 0
+        while True:
+            (hashes,) = logs.hashes(origin, [(level, number * tiles.WIDTH, tiles.WIDTH)])
+            _move(objects, name_of(log, str(level), number), b"".join(hashes))
+            if (number + 1) % tiles.WIDTH:
+                break
+            number, level = number // tiles.WIDTH, level + 1
+    return logs.shed(origin, last * tiles.WIDTH) and last < most
+
+
+def _move(objects: Objects, name: str, content: bytes) -> None:
+    """Create an object, and read it back. Raises ArchiveUnavailable, ArchiveDamaged."""
+    objects.create(name, content)
+    if objects.read(name) != content:
+        raise ArchiveDamaged(name, "it has other bytes than the store")

@@ -1,0 +1,116 @@
+"""The archive has the full tiles of the server's log: everything that is read of the log stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from events.archive import shedding
+from events.archive.objects import Memory
+from events.errors import ArchiveDamaged, StoreRefused
+from events.notary import sequencing, server_log, server_log_audit
+from events.platform import Platform
+from events.store.server_logs import Logged, NewLeaf, hash_of
+from evidence import tiles
+from record.entries import canonical
+from tests.conftest import Servers
+from tests.events.archives import archivist
+
+LEAVES = 2 * 256 + 40
+
+
+@pytest.fixture
+def keeper(platform: Platform, servers: Servers) -> Iterator[Platform]:
+    with archivist(platform, servers) as opened:
+        yield opened
+
+
+def grow(platform: Platform, number: int) -> None:
+    """Add leaves to the log of a server, and sign a checkpoint."""
+    origin = platform.signer.name
+    size = platform.store.server_logs.state(origin).size
+    for first in range(size, size + number, 300):
+        count = min(300, size + number - first)
+        leaves = [
+            NewLeaf(canonical({"kind": "hour", "version": place}), "m" + "a" * 16, Logged(f"hour:{place}", 0, place, "0" * 64, 0, 0))
+            for place in range(first, first + count)
+        ]
+        sequencing.append(platform, origin, platform.store.server_logs.state(origin), [], leaves)
+    sequencing.publish(platform, platform.store.server_logs.state(origin), origin)
+
+
+def told(platform: Platform) -> Iterator[Any]:
+    """Yield what can be read of the log."""
+    size = server_log.shown(platform).size
+    yield size, server_log.shown(platform).note
+    for level, number in ((0, 0), (0, 1), (0, 2), (1, 0)):
+        if width := tiles.width_of(level, number, size):
+            yield server_log.tile(platform, level, number, width)
+    for number in range(-(-size // 256)):
+        yield server_log.bundle(platform, number, min(256, size - 256 * number))
+    for first, second in ((1, size), (255, 256), (256, 257), (200, 300), (0, 5), (511, 512), (512, size)):
+        yield server_log.consistency(platform, first, second)
+    yield server_log.leaves(platform, "m" + "a" * 16, first=250, limit=20)
+    logs, origin = platform.store.server_logs, platform.signer.name
+    for first in (0, 3, 250, 255, 256, 500, 511, 512, 540, size, size + 300):
+        yield logs.leaves(origin, [(first, count) for count in (0, 1, 8, 400)])
+        yield logs.hashes(origin, [(level, first, count) for level in (0, 1, 2) for count in (1, 9, 300)])
+
+
+def test_everything_that_is_read_of_the_log_is_the_same(platform: Platform, keeper: Platform) -> None:
+    grow(platform, LEAVES)
+    before = list(told(platform))
+    with pytest.raises(StoreRefused):
+        shedding.shed(platform)
+    assert list(told(platform)) == before
+    assert not shedding.shed(keeper)
+    logs, origin = platform.store.server_logs, platform.signer.name
+    assert logs.held(origin) == 512
+    assert list(told(platform)) == before
+    assert sorted(keeper.archive.objects.names("log/")) == [
+        f"log/{hash_of(origin)}/tile/{level}/00{number}" for level in ("0", "entries") for number in (0, 1)
+    ]
+    assert list(server_log_audit.of_log(platform)) == []
+    grow(platform, 300)  # the log goes on
+    assert server_log.shown(platform).size == LEAVES + 300
+    assert not shedding.shed(keeper)
+    assert logs.held(origin) == 768
+    assert list(server_log_audit.of_log(platform)) == []
+
+
+def test_the_last_leaf_and_what_is_not_signed_stay(platform: Platform, keeper: Platform) -> None:
+    grow(platform, 512)
+    logs, origin = platform.store.server_logs, platform.signer.name
+    before = list(told(platform))
+    assert not shedding.shed(keeper)
+    assert logs.held(origin) == 256
+    assert list(told(platform)) == before
+    leaf = NewLeaf(b"{}", "m" + "b" * 16, Logged("hour:1", 0, 1, "0" * 64, 0, 0))
+    sequencing.append(platform, origin, logs.state(origin), [], [leaf])
+    assert not logs.shed(origin, 768)
+    assert not shedding.shed(keeper)
+    assert (logs.held(origin), logs.state(origin).size) == (512, 513)
+
+
+@pytest.mark.parametrize("level", ["0", "entries"])
+def test_a_damaged_tile_is_told(platform: Platform, keeper: Platform, level: str) -> None:
+    grow(platform, LEAVES)
+    name = f"log/{hash_of(platform.signer.name)}/tile/{level}/000"
+    keeper.archive.objects.create(name, b"something else")
+    with pytest.raises(ArchiveDamaged):
+        shedding.shed(keeper)
+    assert platform.store.server_logs.held(platform.signer.name) == 0
+    objects = Memory()
+    for each in (platform, keeper):
+        each.archive.put(objects)
+    shedding.shed(keeper)
+    content = objects.read(name) or b""
+    objects.remove(name)
+    objects.create(name, content.replace(content[100:104], b"abcd"))
+    with pytest.raises(ArchiveDamaged):
+        server_log.bundle(platform, 0, 256)
+    objects.remove(name)
+    with pytest.raises(ArchiveDamaged):
+        server_log.bundle(platform, 0, 256)
