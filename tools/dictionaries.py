@@ -16,12 +16,15 @@ from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
 
+from events.standings import indexes, stored
+from events.store.filed import shortened
 from games import GAMES
 from players import LEVELS
 from players.plans import digest_of
-from record.dictionaries import FOLDER, SUMS, hashes, newest, zstd
-from record.entries import START, Entry, blind_key, link, parse
+from record.dictionaries import FOLDER, SUMS, dictionary, hashes, newest, zstd
+from record.entries import START, Entry, blind_key, canonical, link, parse
 from record.packing import pack, sample
+from record.positions import Position, follow_all
 from record.thoughts import Decision, fingerprint_of, is_decision
 from tools.private import ROOT
 from tools.records import Record, read
@@ -45,7 +48,26 @@ def _packed(record: Record, name: str) -> int:
     return len(pack(record.match, record.raws, record.secret or "", using=name))
 
 
-TRAININGS: Mapping[str, Training] = {"match": Training(110_000, _sample, _packed)}
+def _standing(record: Record) -> Iterator[bytes]:
+    """Yield what is compressed of the standing of a match that is over."""
+    position = _last(record)
+    if position.status == "over":
+        yield shortened(record.match, canonical(stored(position)), indexes(position))
+
+
+def _compressed(record: Record, name: str) -> int:
+    """Return how many bytes the standing of a match takes, once for all its entries."""
+    return sum(len(zstd.compress(standing, level=12, zstd_dict=dictionary(name).as_digested_dict)) for standing in _standing(record))
+
+
+def _last(record: Record) -> Position:
+    entries = list(map(parse, record.raws))
+    position = follow_all(GAMES[entries[0].events[0]["game"]], None, entries)
+    assert position is not None
+    return position
+
+
+TRAININGS: Mapping[str, Training] = {"match": Training(110_000, _sample, _packed), "filed": Training(32_000, _standing, _compressed)}
 
 
 def games_of(records: Iterable[Record]) -> dict[str, list[Record]]:

@@ -3,7 +3,8 @@
 A dictionary is named by its kind and its number, such as `match-1`. It never changes and is never removed: what was packed with it needs
 it for ever. `SHA256SUMS` has the hash of each. `./run dictionaries` trains the next one of a kind (tools/dictionaries.py).
 
-`match`: for whole matches in the archive (record/packing.py).
+`match`: for whole matches in the archive (record/packing.py). `filed`: for the standings of matches that are filed away
+(events/store/filed.py).
 """
 
 from __future__ import annotations

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from events import play, rating
 from events.archive import matches as objects_of
 from events.archive.archivist import DISPUTED, RECENT, RUNNING, UNLOGGED, UNRATED, UNSENT, Archivist, why_not
 from events.audit import audit
 from events.keeping.journal import Journal
+from events.notary.signer import Signer
 from events.platform import DAY_MS, Platform
 from events.rebuild import rebuild
 from table.data import DISPUTABLE_MS
@@ -132,15 +135,18 @@ def test_an_archived_match_is_no_loss_of_the_store(platform: Platform, servers: 
     keeper.close()
 
 
-def test_a_log_with_a_new_name_gets_the_ends_of_archived_matches(platform: Platform, servers: Servers, begin: Begin) -> None:
+def test_a_log_with_a_new_name_gets_the_ends_of_archived_matches(
+    platform: Platform, servers: Servers, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     match = finished(platform, begin)
     with archivist(platform, servers) as keeper:
         moved(keeper, match)
-        origin = platform.signer.name
-        servers.keeper.delete(*servers.keeper.scan_iter("{log}:*"))
+        known = platform.store.server_logs.logged(platform.signer.name, [match])
+        assert [leaf.kind for leaf in known[0]] == ["begin", "end"], "its object says so"
+        monkeypatch.setattr(Signer, "name", "another.example")
         rebuild(platform)
         assert list(platform.store.server_logs.pending(platform.clock.now() + 1, 9)) == [match]
-        assert not platform.store.server_logs.logged(origin, [match])[0]
+        assert not platform.store.server_logs.logged("another.example", [match])[0]
 
 
 def test_hooks_send_what_they_have_to_of_an_archived_match(platform: Platform, servers: Servers, begin: Begin, ann: str) -> None:
