@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ai, budget, crowd, fair, growth, http, ledger, mixed, pages, peers, reads, rules, starts, streams, web
+from benchmarks import ai, archived, budget, crowd, fair, growth, http, ledger, mixed, pages, peers, reads, rules, starts, streams, web
 from benchmarks.pairs import PAIRS, Figure, rounded
 from benchmarks.place import Run
 from events.keeping import embedded
@@ -41,6 +41,7 @@ PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "peers": peers.measured,
     "clocks": growth.by_clock,
     "matches": growth.by_matches,
+    "archived": archived.measured,
 }
 DOCUMENT, TABLES = ROOT / "docs" / "performance.md", "## The tables of one run\n"
 FOLDER = ROOT / ".bench"  # for reports, and for programs that are installed only to compare with them
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     options.json.parent.mkdir(exist_ok=True)
     report = Report(options.json, machine(), options.pairs)
     with tempfile.TemporaryDirectory(prefix="warledger-bench-") as folder:
-        run = Run(Path(folder), options.pairs, options.seconds, options.matches, options.turns, options.crowd, [])
+        run = Run(Path(folder), options.pairs, options.seconds, options.matches, options.turns, options.crowd, options.archived, [])
         for name in options.only or PARTS:
             report.measure(name, PARTS[name], run)
     print(f"\nThe report is in {report.path}.")
@@ -124,6 +125,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--matches", type=int, default=96, help="matches of each game for the load (96)")
     parser.add_argument("--turns", type=int, default=200, help="AI turns to time (200)")
     parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats that a player competes with (500)")
+    parser.add_argument("--archived", type=int, default=20_000, help="archived matches (20000; a million takes half an hour)")
     parser.add_argument("only", nargs="*", metavar="PART", help=f"measure only these parts: {', '.join(PARTS)}")
     parser.add_argument("--json", type=Path, default=FOLDER / time.strftime("%Y-%m-%dT%H%M%S.json"), help="the report (.bench/TIME.json)")
     parser.add_argument(

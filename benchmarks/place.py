@@ -44,6 +44,7 @@ class Run(NamedTuple):
     matches: int
     turns: int
     crowd: int
+    archived: int
     beside: list[str]
 
     @contextmanager

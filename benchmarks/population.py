@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from events.standings import stored
-from events.store.filed import id_of
+from events.store.filed import Packed, id_of, pack, packed_id
 from games import GAMES
 from record.entries import canonical, parse
 from record.positions import follow_all
@@ -23,6 +23,8 @@ from tools.records import read
 
 UNUSUAL = 0.03  # the share of matches with disputes, or that begin from a position of another match
 AI = 0.15  # the share of seats that an artificial player has
+DISTINCT = 20_000  # standings
+RATED = 2  # in the flags of a row
 FIRST, YEAR_MS = 1_780_000_000_000, 365 * 86_400_000
 NAMES = ("friday", "cup", "league", "the", "rematch", "of", "champions", "night", "round", "two", "final", "coffee", "club", "beginners")
 
@@ -99,3 +101,32 @@ def _results(outcome: dict[str, Any], seats: list[str]) -> tuple[str, ...]:
     if not outcome["winners"]:
         return (NOT_COUNTED,)
     return (PLAYED,) if set(seats).isdisjoint(outcome["winners"]) else (PLAYED, WON)
+
+
+def rows(number: int, first: str, seed: int = 1) -> Iterator[tuple[str, Packed]]:
+    """Yield a number of finished matches as they are filed away, each with its id. `first`: the player who has the most matches.
+
+    There are at most DISTINCT different standings. What else is in a row differs: ids, players, moments, digest, secret.
+    """
+    dice = random.Random(seed)
+    known = [pack(*one) for one in made_up(min(number, DISTINCT), seed)]
+    players = [packed_id(first), *(dice.randbytes(10) for _ in range(max(20, number // 20)))]
+    for count in range(number):
+        packed = known[count % len(known)]
+        row, match = bytearray(packed.row), dice.randbytes(10)
+        row[:10] = match
+        at = FIRST + YEAR_MS * count // number
+        before, created = int.from_bytes(row[10:16], "big"), at - int(dice.expovariate(1 / 20_000_000))
+        row[10:16] = created.to_bytes(6, "big")
+        people, place = set[bytes](), 25
+        for _ in range(row[24]):
+            player = players[int(len(players) * dice.random() ** 4)]
+            while player in people:
+                player = dice.choice(players)
+            people.add(player)
+            row[place : place + 10] = player
+            place += 11
+        if row[23] & RATED:
+            over = int.from_bytes(row[place : place + 6], "big") - before + created
+            row[place : place + 6] = over.to_bytes(6, "big")
+        yield id_of("m", match), packed._replace(row=bytes(row), news=())

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.content_size_flag: 0,
     zstd.CompressionParameter.dict_id_flag: 0,
 }
+_KEPT = 1024  # rows that are listed again and again
 _OUR_DIGITS, _DIGITS = "234567abcdefghijklmnopqrstuvwxyz", "0123456789abcdefghijklmnopqrstuv"
 _TO_DIGITS, _FROM_DIGITS = str.maketrans(_OUR_DIGITS, _DIGITS), str.maketrans(_DIGITS, _OUR_DIGITS)
 
@@ -107,6 +109,7 @@ def pack(match: str, game: str, head: int, digest: str, at: int, standing: bytes
     return Packed(game, b"".join(parts), tuple(news))
 
 
+@lru_cache(_KEPT)
 def unpack(row: bytes) -> Filed:
     """Return what a row has."""
     match, created, place = id_of("m", row[:10]), int.from_bytes(row[10:16], "big"), _place_of_head(row)

@@ -10,11 +10,12 @@
 --   1 player        number (3 bytes), results (1), game (1)   the creation
 --   2 player        number: matches that the player created   the creation
 --   3 player        number: the same matches                  the last change that their creator sees
---   4 game          number: matches of a game                 the creation
+--   4 game          number: matches of a game, or all (0)     the creation
 --   5               hash of the id (4 bytes), number          the hash
 --   rated:<game> …  number: the index of that name            the moment of that index
-local CHUNK = 3000  -- bytes; a longer chunk is split
+local CHUNK = 1500  -- bytes; a longer chunk is split
 local BY_PLAYER, BY_CREATOR, BY_UPDATE, BY_GAME, BY_ID = '\1', '\2', '\3', '\4', '\5'
+local ALL = '\4\0'
 local PRACTICE, RATED, AMENDED, DISPUTED = 1, 2, 4, 8  -- flags of a row
 local RESULTS = {over = 1, won = 2, stood_in = 4, drawn = 8, void = 16}  -- of a person of a row
 local SEATED, CREATOR = 32, 64
@@ -22,6 +23,7 @@ local NEWS_MS = 7 * 86400000 + 600000  -- so long a stream may ask for news, and
 local AT_ONCE = 32  -- places in lists of news that one call removes
 local LOWEST, HIGHEST = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0', '\255\255\255\255\255\255\255\255\255\255\255\255\255\255\255\255'
 local DIGITS = '234567abcdefghijklmnopqrstuvwxyz'  -- in the order of their bytes, so packed ids have the order of ids
+local PAIRS = {}  -- of digits, filled when they are first needed
 
 -- Return the 10 bytes of an id of a match or a player, or nil if it is none.
 local function packed_id(id)
@@ -42,13 +44,19 @@ end
 
 -- Return an id from its 10 bytes.
 local function id_of(kind, packed)
+  if not PAIRS[1] then
+    for value = 0, 1023 do
+      local high, low = math.floor(value / 32) + 1, value % 32 + 1
+      PAIRS[value + 1] = string.sub(DIGITS, high, high) .. string.sub(DIGITS, low, low)
+    end
+  end
   local letters = {}
   for half = 0, 1 do
     local number = struct.unpack('>I5', packed, 1 + 5 * half)
-    for place = 8 + 8 * half, 1 + 8 * half, -1 do
-      local value = number % 32
-      letters[place] = string.sub(DIGITS, value + 1, value + 1)
-      number = (number - value) / 32
+    for place = 4 + 4 * half, 1 + 4 * half, -1 do
+      local value = number % 1024
+      letters[place] = PAIRS[value + 1]
+      number = (number - value) / 1024
     end
   end
   return kind .. table.concat(letters)
@@ -66,7 +74,7 @@ end
 
 -- Return what a call knows of the matches of a partition that are filed away. It remembers rows and chunks, so use it for one call only.
 local function files_of(of_partition)
-  return {of = of_partition, rows = {}, contents = {}, games = false}
+  return {of = of_partition, rows = {}, contents = {}, counted = {}, games = false}
 end
 
 -- Return the numbers of games by name, and their names by number.
@@ -92,7 +100,7 @@ end
 
 -- Return a row as a table.
 local function as_row(raw, number)
-  local row = {raw = raw, number = number, id = string.sub(raw, 1, 10), creator = creator_of(raw)}
+  local row = {raw = raw, number = number, id = string.sub(raw, 1, 10)}
   row.created, row.updated, row.game, row.flags, row.people = struct.unpack('>I6I6BBB', raw, 11)
   row.more = 26 + 11 * row.people
   return row
@@ -381,9 +389,10 @@ end
 local function groups_of(files, row)
   if row.groups then return row.groups end
   local _, names = games_of(files)
-  local number, groups = struct.pack('>I3', row.number), {}
+  local number, groups, creator = struct.pack('>I3', row.number), {}, creator_of(row.raw)
   for _, player in ipairs(players_of(row)) do groups[BY_PLAYER .. player[1]] = number .. string.char(player[2], row.game) end
-  groups[BY_CREATOR .. row.creator], groups[BY_UPDATE .. row.creator], groups[BY_GAME .. string.char(row.game)] = number, number, number
+  groups[BY_CREATOR .. creator], groups[BY_UPDATE .. creator] = number, number
+  groups[BY_GAME .. string.char(row.game)], groups[ALL] = number, number
   for _, tag in ipairs(tags_of(row)) do groups['tag:' .. tag] = number end
   if bit.band(row.flags, PRACTICE) ~= 0 then groups['practice:true'] = number end
   if bit.band(row.flags, DISPUTED) ~= 0 then groups['desk:all'] = number end
@@ -397,7 +406,7 @@ end
 local function indexes_of(files, row)
   local _, names = games_of(files)
   local game = names[row.game]
-  local indexes = {'all', 'status:over', 'game:' .. game, 'game:' .. game .. ':over', 'creator:' .. id_of('p', row.creator)}
+  local indexes = {'all', 'status:over', 'game:' .. game, 'game:' .. game .. ':over', 'creator:' .. id_of('p', creator_of(row.raw))}
   for _, player in ipairs(players_of(row)) do
     local id = id_of('p', player[1])
     indexes[#indexes + 1] = 'player:' .. id
@@ -411,58 +420,59 @@ local function indexes_of(files, row)
   return indexes
 end
 
--- Return the groups that together are the part of an index that is filed away. `only`: what to count of each, or nil for all entries.
-local function parts_of(files, index)
-  local games, names = games_of(files)
-  if index == 'all' or index == 'status:over' then
-    local groups = {}
-    for number = 1, #names do groups[number] = BY_GAME .. string.char(number) end
-    return groups
-  end
+-- Return the group that is the part of an index that is filed away, or nil if there is none; and what to count of it if not all entries count.
+local function group_of(files, index)
+  if index == 'all' or index == 'status:over' then return ALL end
+  local games = games_of(files)
   local kind, id, more = string.match(index, '^([%l_]+):([^:]+):?(.*)$')
   if kind == 'game' then
-    return games[id] and (more == '' or more == 'over') and {BY_GAME .. string.char(games[id])} or {}
+    return games[id] and (more == '' or more == 'over') and BY_GAME .. string.char(games[id]) or nil
   end
   local player = id and packed_id(id)
   if kind == 'player' or kind == 'creator' or kind == 'updated' then
     local first = kind == 'player' and BY_PLAYER or kind == 'creator' and BY_CREATOR or BY_UPDATE
-    return player and {first .. player} or {}
+    return player and first .. player or nil
   end
   if RESULTS[kind] then
-    if not player or not games[more] then return {} end
-    return {BY_PLAYER .. player}, string.char(games[more]) .. kind
+    if not player or not games[more] then return nil end
+    return BY_PLAYER .. player, string.char(games[more]) .. kind
   end
-  if kind == 'tag' or kind == 'rated' or kind == 'amended' or index == 'practice:true' or index == 'desk:all' then return {index} end
-  return {}
+  if kind == 'tag' or kind == 'rated' or kind == 'amended' or index == 'practice:true' or index == 'desk:all' then return index end
+  return nil
 end
 
 -- Return how many matches of an index are filed away.
 local function number_filed(files, index)
-  local groups, only = parts_of(files, index)
-  local total = 0
-  for _, group in ipairs(groups) do
-    if redis.call('HEXISTS', files.of .. 'counts', group) == 1 then
-      total = total + (redis.call('HGET', files.of .. 'counts', only and group .. only or group) or 0)
-    else
+  local group, only = group_of(files, index)
+  if not group then return 0 end
+  local name, counted = only and group .. only or group, files.counted[group]
+  if counted == nil then
+    counted = redis.call('HEXISTS', files.of .. 'counts', group) == 1 and 'kept'
+    if not counted then
+      -- A group that is in one chunk only is in this one.
       local member = chunk_at(files, place_of(group, LOWEST))
-      -- A group that is in one chunk is in this one, or the next one begins with it.
       local content = member and content_of(files, member) or ''
       local first, bytes = find(content, group)
-      if bytes then total = total + (counts_in(group, content, first, bytes)[only and group .. only or group] or 0) end
+      counted = bytes and counts_in(group, content, first, bytes) or {}
     end
+    files.counted[group] = counted
   end
-  return total
+  if counted == 'kept' then return tonumber(redis.call('HGET', files.of .. 'counts', name) or 0) end
+  return counted[name] or 0
 end
 
--- Return true if a row has a place in an index.
-local function is_in(files, row, index)
-  local groups, only = parts_of(files, index)
-  if only then return false end
-  local within = groups_of(files, row)
-  for _, group in ipairs(groups) do
-    if within[group] then return true end
+-- Return true if a row is in a group.
+local function is_in(files, row, group)
+  local kind = string.sub(group, 1, 1)
+  if kind == BY_GAME then return group == ALL or string.byte(group, 2) == row.game end
+  if kind == BY_PLAYER or kind == BY_CREATOR then
+    local player, flag = string.sub(group, 2), kind == BY_PLAYER and SEATED or CREATOR
+    for place = 26, row.more - 11, 11 do
+      if string.sub(row.raw, place, place + 9) == player then return bit.band(string.byte(row.raw, place + 10), flag) ~= 0 end
+    end
+    return false
   end
-  return false
+  return groups_of(files, row)[group] ~= nil
 end
 
 -- A place in a group, from which its matches can be read one after the other. Read the next one with `next_row`.
@@ -479,7 +489,8 @@ local function reader_of(files, group, newest, key)
   end
   reader.first, reader.last = first, first + bytes - 1
   local width = width_of(group)
-  local place = first_not_before(files, group, content, first, reader.last, bound)
+  local place = newest and reader.last + 1 or first
+  if key ~= '' then place = first_not_before(files, group, content, first, reader.last, key) end
   if newest then
     place = place - width
   elseif key ~= '' and place <= reader.last and key_at(files, group, content, place) == key then
@@ -538,7 +549,7 @@ local function take_out(of_partition, match)
   for group in pairs(groups_of(files, row)) do leave(files, group, (key_of(group, row))) end
   leave(files, BY_ID, hash_of(row.id) .. struct.pack('>I3', row.number))
   redis.call('XDEL', of_partition .. 'filed', string.format('0-%d', row.number))
-  redis.call('ZADD', of_partition .. 'i:updated:' .. id_of('p', row.creator), string.format('%d', row.updated), match)
+  redis.call('ZADD', of_partition .. 'i:updated:' .. id_of('p', creator_of(row.raw)), string.format('%d', row.updated), match)
 end
 
 -- File a match away: a row and packed places take the place of its standing and of its places in the ordinary indexes.

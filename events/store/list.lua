@@ -6,12 +6,13 @@
 -- returns {matches with their moments, and the place of the last one that was examined if there may be more, else "" and ""}
 if #ARGV ~= 5 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 local newest, moment, after, most, bound = ARGV[1] == 'newest', ARGV[2], ARGV[3], whole(ARGV[4], 1), whole(ARGV[5], 1)
-local numbers, partitions, names = {}, {}, {}  -- `names`: of the indexes by their keys
+local numbers, partitions, files, groups = {}, {}, {}, {}  -- `groups`: of matches that are filed away, by the keys of indexes
 for place, key in ipairs(KEYS) do
   local tag, name = string.match(key, '^({p%d+}):i:(.*)$')
   local number = ARGV[5 + place]
   if not tag then error({err = 'ERR not an index'}) end
-  names[key] = name
+  files[tag] = files[tag] or files_of(tag .. ':')
+  groups[key] = group_of(files[tag], name)
   numbers[number] = numbers[number] or whole(number, 0)
   number = numbers[number]
   local filters = partitions[tag] or {}
@@ -20,16 +21,13 @@ for place, key in ipairs(KEYS) do
   table.insert(filters[number], key)
 end
 
-local files = {}  -- by hash tag, the matches that are filed away
-for tag in pairs(partitions) do files[tag] = files_of(tag .. ':') end
-
 -- Return true if a match passes all filters but the first. `row`: of a match that is filed away, else nil.
 local function passes(match, source, row)
   for number, indexes in pairs(source.filters) do
     if number ~= 1 then
       local inside = false
       for _, index in ipairs(indexes) do
-        inside = inside or (row and is_in(source.files, row, names[index])) or redis.call('ZSCORE', index, match) ~= false
+        inside = inside or (row and groups[index] and is_in(source.files, row, groups[index])) or redis.call('ZSCORE', index, match) ~= false
       end
       if inside ~= (number > 0) then return false end
     end
@@ -84,8 +82,8 @@ for tag, filters in pairs(partitions) do
   for _, index in ipairs(filters[1] or {}) do
     table.insert(sources, {index = index, filters = filters, files = files[tag], rank = passed(index), page = {}, place = 0, size = 4})
     advance(#sources)
-    for _, group in ipairs((parts_of(files[tag], names[index]))) do
-      table.insert(sources, {filters = filters, files = files[tag], reader = reader_of(files[tag], group, newest, key)})
+    if groups[index] then
+      table.insert(sources, {filters = filters, files = files[tag], reader = reader_of(files[tag], groups[index], newest, key)})
       advance(#sources)
     end
   end

@@ -11,8 +11,8 @@ for place, key in ipairs(KEYS) do
     found[place] = redis.call('ZCARD', key) + filed_away
   else
     local moment = whole(ARGV[1], 0)
-    for _, group in ipairs(filed_away > 0 and (parts_of(files[tag], index)) or {}) do
-      local reader = reader_of(files[tag], group, true, '')
+    if filed_away > 0 then
+      local reader = reader_of(files[tag], (group_of(files[tag], index)), true, '')
       local row, at = next_row(reader)
       while row and at > moment do
         filed_away = filed_away - 1

@@ -6,7 +6,7 @@ if not tag then error({err = 'ERR not a list of updates'}) end
 local after, most = tonumber(ARGV[1]), whole(ARGV[2], 1)
 local live = redis.call('ZRANGE', KEYS[1], string.format('(%d', after), '+inf', 'BYSCORE', 'LIMIT', 0, most, 'WITHSCORES')
 local files, found, place = files_of(tag .. ':'), {}, 1
-local group = parts_of(files, index)[1]
+local group = group_of(files, index)
 local reader = group and reader_of(files, group, false, struct.pack('>I6', math.max(0, after)) .. string.rep('\255', 10))
 local row, at
 if reader then row, at = next_row(reader) end

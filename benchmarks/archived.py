@@ -1,0 +1,96 @@
+"""Measure a service with many archived matches beside one with few: memory, lists, profiles, and the start.
+
+The index has all of them: `./run bench archived --archived 1000000`. Their objects are not written, because nothing here reads one.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+
+from benchmarks.load import Caller, until
+from benchmarks.pairs import Figure, compared, figure, interleaved
+from benchmarks.place import Place, Run, own_id
+from benchmarks.population import rows
+from events.store.client import Call, configure
+from events.store.library import script
+from tools import private
+
+FEW = 100
+BYTES, SECONDS, GROWTH = 300, 10.0, 1.5
+AT_ONCE = 100
+ASKED = 15
+SETTLED = 600.0  # seconds that the server may take to rewrite its files
+
+_FILE_AWAY = script("file_away")
+
+
+def measured(run: Run) -> Iterator[Figure]:
+    """Fill the index of one service with a few matches, and of another one with many. Ask both in turns, and start the second again."""
+    with run.place("few", workers=0) as few, run.place("many", workers=0) as many:
+        callers = [few.caller(), many.caller()]
+        fill(few, FEW, own_id(callers[0]))
+        taken, seconds = fill(many, run.archived, own_id(callers[1]))
+        told = f"{run.archived:,} of them"
+        yield figure("memory of the store for an archived match", [taken / run.archived], "bytes", most=BYTES, told=told)
+        yield figure("filing a match away", [seconds / run.archived * 1e6], "µs", told="the function, without its object")
+        for (name, one), other in zip(asked(callers[0]).items(), asked(callers[1]).values(), strict=True):
+            sides = [partial(median, caller, path) for caller, path in zip(callers, (one, other), strict=True)]
+            lengthy, brief = interleaved(sides[1], sides[0], run.pairs)
+            yield from compared(f"{name} among {run.archived:,} archived matches", lengthy, f"among {FEW}", brief, "ms", most=GROWTH)
+        folder = many.data
+    began = time.perf_counter()
+    with private.service(folder):
+        yield figure(f"from the command to ready with {run.archived:,}", [time.perf_counter() - began], "s", most=SECONDS)
+
+
+def fill(place: Place, number: int, first: str) -> tuple[int, float]:
+    """File made up matches away. Return the bytes of memory that they take, and the seconds. Nothing is written to disk meanwhile."""
+    store = place.platform.store
+    configure(store.url, "appendonly", "no")
+    before, began, seconds = store.memory(), time.monotonic(), 0.0
+    found, done = rows(number, first), 0
+    while some := list(islice(found, AT_ONCE)):
+        calls: list[Call] = [([store.keys.stream(match)], [packed.game, packed.row, ""]) for match, packed in some]
+        started = time.perf_counter()
+        store.client.run_all(_FILE_AWAY, calls)
+        seconds += time.perf_counter() - started
+        done += len(some)
+        if done % 50_000 == 0:
+            print(f"  {done:,} are filed away after {time.monotonic() - began:.0f} s", flush=True)
+    taken = store.memory() - before
+    configure(store.url, "appendonly", "yes")
+    until(lambda: store.client.ask("PING") and not _rewrites(place), SETTLED, 0.2)
+    return taken, seconds
+
+
+def asked(caller: Caller) -> dict[str, str]:
+    """Return what is asked of a service, by what it is."""
+    me = own_id(caller)
+    return {
+        "the newest matches": "/v1/matches?limit=50",
+        "a game's": "/v1/matches?status=over&game=war&limit=50",
+        "a player's": f"/v1/matches?player={me}&limit=50",
+        "a player's in a game, by another filter": f"/v1/matches?player={me}&game=war_of_the_worlds&status=over&practice=false&limit=50",
+        "a profile": f"/v1/players/{me}",
+    }
+
+
+def median(caller: Caller, path: str) -> float:
+    """Return the median time of an answer in milliseconds."""
+    times = []
+    for _ in range(ASKED):
+        began = time.perf_counter()
+        caller.call("GET", path)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times) * 1000
+
+
+def _rewrites(place: Place) -> bool:
+    """Return True while the server of a place writes its files anew."""
+    found = place.platform.store.client.ask("INFO", "persistence")
+    text = found if isinstance(found, dict) else {}
+    return bool(int(text.get("aof_rewrite_in_progress", 0)) or int(text.get("aof_rewrite_scheduled", 0)))
