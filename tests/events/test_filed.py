@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import orjson
 import pytest
 
 from events import lists
@@ -202,3 +204,34 @@ def same_lists(crowd: Crowd, monkeypatch: pytest.MonkeyPatch, examined: int) -> 
             crowd.file_away(one)
         for old, new in zip(before, crowd.answers(), strict=True):
             assert old == new
+
+
+def test_lists_of_news_keep_a_match_as_long_as_streams_ask_for_it(servers: Servers, platform: Any) -> None:
+    crowd = Crowd(servers, platform.store.client, 5, 12)
+    old, new, other = [one for one in crowd.matches if one.over][:3]
+    now = round(time.time() * 1000)
+    names = {one.match: [name for name in one.indexes if name.startswith(("news:", "made:"))] for one in (old, new)}
+    for one, moment in ((old, now - 8 * 86_400_000), (new, now - 86_400_000)):
+        for name in names[one.match]:
+            servers.keeper.zadd("{p0}:i:" + name, {one.match: moment})
+        crowd.file_away(one)
+        one.indexes.update(dict.fromkeys(names[one.match], moment))
+    listed = {one.match: [servers.keeper.zscore("{p0}:i:" + name, one.match) for name in names[one.match]] for one in (old, new)}
+    assert listed == {old.match: [None] * len(names[old.match]), new.match: [now - 86_400_000] * len(names[new.match])}
+    assert new.match in crowd.lists.since([names[new.match][0]], now - 2 * 86_400_000)
+    for member in servers.keeper.zrange("{p0}:passing", 0, -1):  # a week later
+        servers.keeper.zadd("{p0}:passing", {member: now})
+    crowd.file_away(other)
+    assert [servers.keeper.zscore("{p0}:i:" + name, new.match) for name in names[new.match]] == [None] * len(names[new.match])
+    assert not servers.keeper.exists("{p0}:passing")
+
+
+def test_the_first_version_since_a_moment_follows_from_the_entries_that_the_archive_has(servers: Servers, platform: Any) -> None:
+    crowd = Crowd(servers, platform.store.client, 6, 8)
+    one = next(one for one in crowd.matches if one.over)
+    crowd.file_away(one)
+    entry = orjson.loads(one.entry)
+    raws = [canonical({**entry, "version": version, "at": one.at - 100 + version}) for version in range(1, 101)]
+    crowd.platform.store.log = SimpleNamespace(read_all=lambda _: iter(raws))
+    moments = (one.at - 99, one.at - 50, one.at, one.at + 1)
+    assert [lists.first_since(crowd.platform, [one.match], moment) for moment in moments] == [[1], [50], [100], [one.head + 1]]
