@@ -15,7 +15,7 @@ import structlog
 from events.archive import matches as objects_of
 from events.archive.matches import Whole
 from events.archive.reading import Unpacked
-from events.errors import ArchiveDamaged, StoreUnavailable
+from events.errors import ArchiveDamaged, StoreRefused, StoreUnavailable
 from events.standings import packed
 from evidence.leaves import END
 from record.entries import parse
@@ -41,7 +41,7 @@ class Refiled(NamedTuple):
 def file_again(platform: Platform, after: str = "", anew: bool = False, done: Callable[[str], object] = lambda match: None) -> Refiled:
     """File away every match that the archive has and the store has not. `after`: begin after this match. `done`: is told of each.
 
-    `anew`: also derive again what lists show of matches that are filed away as they should be. Raises StoreUnavailable.
+    `anew`: also derive again what lists show of matches that are filed away as they should be. Raises StoreUnavailable, StoreRefused.
     """
     number = filed = 0
     damaged: list[str] = []
@@ -58,7 +58,7 @@ def file_again(platform: Platform, after: str = "", anew: bool = False, done: Ca
             except ArchiveDamaged as reason:
                 log.error("archive_damaged", name=reason.name, reason=reason.reason)
                 damaged.append(reason.name)
-            except StoreUnavailable:
+            except (StoreUnavailable, StoreRefused):
                 raise
             except Exception as reason:  # noqa: BLE001 - a match that was tampered with can fail in any way; the others come next
                 log.error("match_unreadable", match=match, error=type(reason).__name__)
