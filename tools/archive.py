@@ -20,6 +20,7 @@ from games.drawing import counted
 from games.patterns import MATCH
 from games.patterns import matches as fits
 from tools.platform import Unable, add_data_option, opened
+from workers.archivist import FEW
 
 WHY = {
     "running": "it is not over",
@@ -132,7 +133,7 @@ def _over(platform: Platform) -> Iterator[str]:
 def _as_archivist(platform: Platform) -> Iterator[Platform]:
     """Open the platform as the archivist of the store for a block. A server of your own has the user in WARLEDGER_REDIS_URL."""
     url = embedded.as_archivist(platform.store.url, platform.settings.data)
-    archivist = open_platform(platform.settings._replace(store_url=url, queue_url=platform.jobs.url))
+    archivist = open_platform(platform.settings._replace(store_url=url, queue_url=platform.jobs.url, cached=FEW))
     try:
         yield archivist
     finally:

@@ -27,6 +27,7 @@ from workers.starting import SEARCHES_GIVE_WAY, started
 EVERY = 60.0  # seconds until the matches are looked at again, once all have been
 LEAST = 0.05
 NICER = 10
+FEW = 8  # positions in memory: the process wants each match once
 _LONGEST = 600.0  # seconds of a round
 
 log = structlog.get_logger(__name__)
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     add_option(parser)
     options = parser.parse_args(arguments)
     settings = settings or settings_from_environment()
-    settings = settings._replace(store_url=settings.store_url and embedded.as_archivist(settings.store_url, settings.data))
+    settings = settings._replace(cached=FEW, store_url=settings.store_url and embedded.as_archivist(settings.store_url, settings.data))
     platform, life = started(options.listen, settings, games)
     os.nice(NICER)
     give_way(SEARCHES_GIVE_WAY)

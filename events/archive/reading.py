@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
-from threading import Lock, Thread
+from threading import Lock, Thread, local
 from typing import TYPE_CHECKING
 
 import structlog
@@ -20,7 +21,7 @@ from events.archive import matches as objects_of
 from events.archive.matches import Whole
 from events.archive.objects import Objects, open_objects
 from events.archive.tiles_away import TilesAway
-from events.errors import AWAY, ArchiveUnavailable, StoreUnavailable
+from events.errors import AWAY, ArchiveDamaged, ArchiveUnavailable, StoreUnavailable
 from events.snapshots import EVERY, pack
 from events.store.archiving import Away, Where
 from events.store.log import FILED, PAGE, Appended, Changes, Claim, Conflict, Item, Known, Loaded, RedisLog, Since
@@ -38,10 +39,21 @@ if TYPE_CHECKING:
 KEPT = 32 << 20  # bytes of unpacked matches that a process keeps
 BESIDE = 300  # bytes that are kept beside each entry, about
 LOOK = 10.0  # seconds between two looks whether it answers, at least
+FETCHED_AT_ONCE = 4
 _LOCKS = 64
 _ATTEMPTS = 10  # to find a match that moves between the store and the archive
 
+_OF_THREAD = local()
+
 log = structlog.get_logger(__name__)
+
+
+def hurry() -> None:
+    """Let this thread never wait for the archive, from now on. Others wait for it, and an object may take seconds.
+
+    What is not in memory is read by another thread, and ArchiveUnavailable is raised meanwhile.
+    """
+    _OF_THREAD.hurries = True
 
 
 class Unpacked:
@@ -126,6 +138,7 @@ class Archive:
         self._objects: Objects | None = None
         self._opening = Lock()
         self._looked, self._trouble = -LOOK, ""
+        self._fetching: set[tuple[str, Away]] = set()
         self._kept: LRUCache[tuple[str, Away], Unpacked] = LRUCache(kept, getsizeof=lambda unpacked: unpacked.size)
         self._lock = Lock()
         self._reading = [Lock() for _ in range(_LOCKS)]  # so that threads that want the same match unpack it once
@@ -175,6 +188,9 @@ class Archive:
             found = self._kept.get(key)
         if found is not None:
             return found
+        if getattr(_OF_THREAD, "hurries", False):
+            self._fetch(match, away)
+            raise ArchiveUnavailable(f"{match} is being read")
         with self._reading[hash(key) % _LOCKS]:
             with self._lock:
                 found = self._kept.get(key)
@@ -187,6 +203,23 @@ class Archive:
                 if found.size <= self._kept.maxsize:
                     self._kept[key] = found
             return found
+
+    def _fetch(self, match: str, away: Away) -> None:
+        """Read a match in another thread, unless enough are being read."""
+
+        def fetch() -> None:
+            try:
+                with suppress(StoreUnavailable, ArchiveDamaged):
+                    self.read(match, away)
+            finally:
+                with self._lock:
+                    self._fetching.discard((match, away))
+
+        with self._lock:
+            if (match, away) in self._fetching or len(self._fetching) >= FETCHED_AT_ONCE:
+                return
+            self._fetching.add((match, away))
+        Thread(target=fetch, name="archive", daemon=True).start()
 
     def sidelog(self, match: str) -> RawSideLog:
         """Return the side log of a match that is not in the store; an empty one if there is no such match. Raises as `read` does."""

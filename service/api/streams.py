@@ -36,6 +36,8 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     view = viewing(service, call, newest, viewer)
     if position.ended and after >= position.version:
         return empty_response(204)
+    if newest.ended:
+        service.platform.store.log.read(match, after, 1)  # brings an archived match into memory: the loop never waits for the archive
     timed = newest.table["clock"]["kind"] != NONE
     return stream_response(service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed), plays(newest, call.caller))
 

@@ -17,7 +17,8 @@ from typing import Any, Protocol, TypeVar
 import structlog
 from flask import Response
 
-from events.errors import PlatformError, StoreUnavailable
+from events.archive import reading
+from events.errors import ArchiveUnavailable, PlatformError, StoreUnavailable
 from service.http.places import Place
 
 COMMENT = b":"  # how what keeps a silent stream open begins
@@ -47,6 +48,8 @@ class Round:
             raise self._failure
         try:
             return look()
+        except ArchiveUnavailable:  # which says nothing of the store, and took no time
+            raise
         except StoreUnavailable as failure:
             self._failure = failure
             raise
@@ -236,6 +239,7 @@ class Loop:
             self._bell.set()
 
     def _run(self) -> None:
+        reading.hurry()
         while True:
             self._bell.wait(max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None)
             self._bell.clear()

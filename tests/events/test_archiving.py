@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from events import play, recall
 from events.archive import matches as objects_of
 from events.archive.archivist import CHANGED, archive_one
 from events.archive.objects import Memory
+from events.archive.reading import hurry
 from events.archive.returning import bring_back
 from events.audit import audit
 from events.deriving import derive
@@ -20,7 +22,7 @@ from events.store.log import Changes, Claim, Conflict, Known
 from events.store.projections import Listed
 from events.store.sidelog import RawSideLog
 from record.entries import parse
-from tests.conftest import Servers
+from tests.conftest import Servers, within
 from tests.events.archives import Begin, archivist, away, finished, moved
 from tests.events.keyspace import projections
 
@@ -94,7 +96,7 @@ class Faulty(Memory):
 
     def __init__(self) -> None:
         super().__init__()
-        self.at: dict[str, Callable[[], None]] = {}
+        self.at: dict[str, Callable[[], object]] = {}
 
     def create(self, name: str, content: bytes) -> bool:
         self._reach("before create")
@@ -243,6 +245,35 @@ def test_while_the_archive_is_away_its_matches_wait(platform: Platform, keeper: 
     platform.cache.drop(match)
     with pytest.raises(ArchiveDamaged):
         recall.position(platform, match)
+
+
+def test_a_thread_that_others_wait_for_never_waits_for_an_object(platform: Platform, keeper: Platform, begin: Begin) -> None:
+    match = finished(platform, begin)
+    entries = platform.store.log.read(match)
+    moved(keeper, match)
+    objects, may_read = Faulty(), threading.Event()
+    for name in keeper.archive.objects.names():
+        objects.create(name, keeper.archive.objects.read(name) or b"")
+    objects.at["before read"] = may_read.wait
+    platform.archive.put(objects)
+    found: list[object] = []
+
+    def look() -> None:
+        hurry()
+        for _ in range(2):
+            try:
+                found.append(platform.store.log.read(match))
+            except ArchiveUnavailable:
+                found.append(None)
+
+    for reading in (False, True):
+        if reading:
+            may_read.set()
+            within(10, lambda: not platform.archive._fetching)
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+    assert found == [None, None, entries, entries]
 
 
 def _filed(platform: Platform, match: str) -> Away:

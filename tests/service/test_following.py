@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from events.errors import NoMatch, StoreUnavailable
+from events.errors import ArchiveUnavailable, NoMatch, StoreUnavailable
 from service.http.following import Displaced, Follower, Loop, Round, Steps, Wake
 from service.http.places import Places, Shares
 from tests.conftest import within
@@ -121,6 +121,17 @@ def test_a_store_that_is_away_is_tried_once_in_a_round() -> None:
     with pytest.raises(StoreUnavailable):
         round.look(absent)
     assert len(tries) == 1
+
+
+def test_an_archive_that_is_away_ends_nobody_elses_step() -> None:
+    round = Round()
+    with pytest.raises(ArchiveUnavailable):
+        round.look(_no_archive)
+    assert round.look(lambda: 1) == 1
+
+
+def _no_archive() -> None:
+    raise ArchiveUnavailable
 
 
 def test_a_follower_that_is_woken_during_its_step_takes_another_one(follow: Callable[..., Follower]) -> None:
