@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from tqdm import tqdm
 
 from events.archive import matches as objects_of
+from events.archive import shedding
 from events.archive.archivist import archive_one, why_not
 from events.archive.returning import bring_back
 from events.errors import ArchiveDamaged, ArchiveUnavailable, NoMatch, PlatformError
@@ -92,7 +93,10 @@ def moved(platform: Platform, matches: list[str]) -> bool:
 
 
 def verified(platform: Platform, matches: list[str]) -> bool:
-    """Read and unpack the object of each archived match, which checks all of its bytes. Print what is wrong, and return False then."""
+    """Read and unpack the object of each archived match, which checks all of its bytes. Print what is wrong, and return False then.
+
+    Without matches, read the tiles of the server's log, too.
+    """
     number = wrong = 0
     for match, away in tqdm(_filed(platform, matches), unit="match", leave=False, disable=None):
         number += 1
@@ -102,7 +106,10 @@ def verified(platform: Platform, matches: list[str]) -> bool:
             wrong += 1
             print(f"{match}: {reason.name}: {reason.reason}.", file=sys.stderr)
     print(f"{counted(number, 'match', 'matches')} verified: {wrong} with findings.")
-    return not wrong
+    damaged = [] if matches else list(shedding.verify(platform))
+    for one in damaged:
+        print(f"{one.name}: {one.reason}.", file=sys.stderr)
+    return not wrong and not damaged
 
 
 def brought_back(platform: Platform, matches: list[str]) -> bool:

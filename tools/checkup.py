@@ -15,7 +15,9 @@ from typing import NamedTuple, NoReturn
 from environs import EnvError
 from tqdm import tqdm
 
+from events.archive import shedding
 from events.archive.matches import PREFIX, moment_of, name_of
+from events.archive.tiles_away import LOG
 from events.audit import audit
 from events.errors import PlatformError
 from events.keeping import embedded, journal, losses
@@ -126,8 +128,8 @@ def check(platform: Platform, sample: int) -> Checkup:
         for match, (version, raw) in zip(some, platform.store.live.newest(some), strict=True):
             heads[match] = (moment_of(raw), version)
     filed = {match: away for match, away in platform.store.archiving.filed() if match not in heads}
-    names = set(platform.archive.objects.names(PREFIX)) if filed else set()
-    needed = sorted(name_of(match, away) for match, away in filed.items())
+    needed = sorted([*(name_of(match, away) for match, away in filed.items()), *shedding.needed(platform)])
+    names = {name for prefix in (PREFIX, LOG) for name in platform.archive.objects.names(prefix)} if needed else set()
     missing = [name for name in needed if name not in names]
     heads |= {match: (0, away.head) for match, away in filed.items() if name_of(match, away) in names}
     newest = sorted(heads, key=heads.__getitem__, reverse=True)

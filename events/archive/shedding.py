@@ -6,10 +6,11 @@ the next one finds, and nothing in the store is lost.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from events.archive.objects import Objects
-from events.archive.tiles_away import ENTRIES, name_of
+from events.archive.tiles_away import ENTRIES, TilesAway, name_of
 from events.errors import ArchiveDamaged
 from events.notary import server_log
 from events.store.server_logs import hash_of
@@ -28,6 +29,35 @@ def shed(platform: Platform) -> bool:
     """
     more = [_shed(platform, origin) for origin in server_log.origins(platform)]
     return any(more)
+
+
+def needed(platform: Platform) -> Iterator[str]:
+    """Yield the names of all objects that the server's logs need. Raises StoreUnavailable."""
+    for log, level, number in _tiles(platform):
+        yield name_of(log, str(level), number)
+        if level == 0:
+            yield name_of(log, ENTRIES, number)
+
+
+def verify(platform: Platform) -> Iterator[ArchiveDamaged]:
+    """Read every object that the server's logs need, and yield what is wrong. Raises StoreUnavailable, ArchiveUnavailable."""
+    tiles_away = TilesAway(platform, lambda _: {})
+    for log, level, number in _tiles(platform):
+        try:
+            tiles_away.hashes(log, level, number)
+            if level == 0:
+                tiles_away.leaves(log, number)
+        except ArchiveDamaged as reason:
+            yield reason
+
+
+def _tiles(platform: Platform) -> Iterator[tuple[str, int, int]]:
+    """Yield the log, the level and the number of each tile that the archive has and the store no longer has."""
+    for log, held in platform.store.server_logs.all_held().items():
+        level, number = 0, held // tiles.WIDTH
+        while number:
+            yield from ((log, level, each) for each in range(number))
+            level, number = level + 1, number // tiles.WIDTH
 
 
 def _shed(platform: Platform, origin: str) -> bool:

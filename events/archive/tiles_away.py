@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from events.platform import Platform
 
 _KEPT = 64  # tiles and bundles in memory, of 8 to 60 kB each
-ENTRIES = "entries"
+LOG, ENTRIES = "log/", "entries"
 
 
 class TilesAway:
@@ -75,4 +75,4 @@ def name_of(log: str, level: str, number: int) -> str:
     >>> name_of("0123456789abcdef", "entries", 1067)
     'log/0123456789abcdef/tile/entries/x001/067'
     """
-    return f"log/{log}/tile/{level}/{tiles.path(number)}"
+    return f"{LOG}{log}/tile/{level}/{tiles.path(number)}"

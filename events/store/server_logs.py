@@ -143,6 +143,12 @@ class ServerLogs(OfMatches):
         first = self._client.ask("XRANGE", start_of(origin) + "leaves", "-", "+", "COUNT", 1)
         return _number(first[0][0]) if first else 0
 
+    def all_held(self) -> dict[str, int]:
+        """Return how many of its first leaves the store no longer has of each server's log, by the hash of its origin."""
+        logs = sorted(key.split(":")[1] for key in set(self._client.keys("{log}:*:leaves")))
+        found = self._client.ask_all([("XRANGE", f"{{log}}:{log}:leaves", "-", "+", "COUNT", 1) for log in logs])
+        return {log: _number(first[0][0]) if first else 0 for log, first in zip(logs, found, strict=True)}
+
     def shed(self, origin: str, size: int) -> bool:
         """Remove the first `size` leaves and their hashes, which the archive has. Only the archivist may.
 

@@ -72,7 +72,8 @@ def test_everything_that_is_read_of_the_log_is_the_same(platform: Platform, keep
     assert sorted(keeper.archive.objects.names("log/")) == [
         f"log/{hash_of(origin)}/tile/{level}/00{number}" for level in ("0", "entries") for number in (0, 1)
     ]
-    assert list(server_log_audit.of_log(platform)) == []
+    assert sorted(shedding.needed(platform)) == sorted(keeper.archive.objects.names("log/"))
+    assert list(server_log_audit.of_log(platform)) == list(shedding.verify(platform)) == []
     grow(platform, 300)  # the log goes on
     assert server_log.shown(platform).size == LEAVES + 300
     assert not shedding.shed(keeper)
@@ -111,6 +112,7 @@ def test_a_damaged_tile_is_told(platform: Platform, keeper: Platform, level: str
     objects.create(name, content.replace(content[100:104], b"abcd"))
     with pytest.raises(ArchiveDamaged):
         server_log.bundle(platform, 0, 256)
+    assert name in {reason.name for reason in shedding.verify(platform)}
     objects.remove(name)
     with pytest.raises(ArchiveDamaged):
         server_log.bundle(platform, 0, 256)
