@@ -74,7 +74,6 @@ def asked(caller: Caller) -> dict[str, str]:
         "the newest matches": "/v1/matches?limit=50",
         "a game's": "/v1/matches?status=over&game=war&limit=50",
         "a player's": f"/v1/matches?player={me}&limit=50",
-        "a player's in a game, by another filter": f"/v1/matches?player={me}&game=war_of_the_worlds&status=over&practice=false&limit=50",
         "a profile": f"/v1/players/{me}",
     }
 
