@@ -67,7 +67,12 @@ ARCHIVIST_RIGHTS = " ".join([RIGHTS, *[f"({patterns} +{command.lower()})" for co
 
 # A server whose memory is full refuses every function that writes, except those that free memory, and the barrier, which takes none. The
 # function RESERVE has a second name under which it is not refused, for players who resign or leave.
-FREEING = frozenset(("archive", "barrier", "delete_hook", "delete_player", "forget_leaves", "remove", "remove_unstarted", "revoke_key", "shed"))
+FREEING = frozenset(
+    (
+        *("archive", "barrier", "delete_hook", "delete_player", "forget_leaves"),
+        *("remove", "remove_unstarted", "revoke_key", "shed"),
+    )
+)
 RESERVE = "append"
 
 _MARK = f"# Warledger, data of format {FORMAT}"
