@@ -79,7 +79,7 @@ class _Cluster(RedisCluster):
             return self.keyslot(args[3])  # type: ignore[no-untyped-call]
         return super().determine_slot(*args)
 
-    def held(self, commands: Sequence[holding.Command], replicas: int, barrier: bool = True) -> list[Any]:
+    def held(self, commands: Sequence[holding.Command], waits: holding.Waits, barrier: bool = True) -> list[Any]:
         """Send commands to the nodes of their keys, and return the answers when all are held (holding.py).
 
         After an error that a failover or a moved slot explains, the commands are sent again: once after each of the `_PAUSES`. Raises
@@ -95,8 +95,8 @@ class _Cluster(RedisCluster):
                 while left:
                     node = nodes.get_node_from_slot(slots[left[0]])
                     here = [place for place in left if nodes.get_node_from_slot(slots[place]) == node]
-                    sent = holding.with_wait([commands[place] for place in here], replicas, barrier)
-                    found = holding.checked(_together(self.get_redis_connection(node), sent), len(here), replicas)
+                    sent = waits.added([commands[place] for place in here], node.name, barrier)
+                    found = waits.taken(_together(self.get_redis_connection(node), sent), len(here), node.name)
                     for place, answer in zip(here, found, strict=True):
                         answers[place] = answer
                     left = [place for place in left if place not in here]
@@ -134,6 +134,7 @@ class RedisClient:
         self.closed = False
         self.clustered = cluster
         self.replicas = replicas
+        self._waits = holding.Waits(replicas)
         self._lock = threading.Lock()
         self._made: Any = None
         if not cluster:
@@ -170,7 +171,7 @@ class RedisClient:
         if not self.clustered:
             return self._sent(lambda: self._by_wire(commands, held, barrier), again=True)
         if held and self.replicas:
-            return self._sent(lambda: self._client.held(commands, self.replicas, barrier))
+            return self._sent(lambda: self._client.held(commands, self._waits, barrier))
         return self._sent(lambda: [self._client.execute_command(*command) for command in commands])
 
     def _sent(self, send: Callable[[], list[Any]], again: bool = False) -> list[Any]:
@@ -194,8 +195,7 @@ class RedisClient:
     def _by_wire(self, commands: Sequence[Sequence[str | bytes | int]], held: bool = True, barrier: bool = True) -> list[Any]:
         if not (held and self.replicas and commands):
             return self._wires.exchange(commands)
-        answers = self._wires.exchange(holding.with_wait(commands, self.replicas, barrier))
-        return holding.checked(answers, len(commands), self.replicas)
+        return self._waits.taken(self._wires.exchange(self._waits.added(commands, barrier=barrier)), len(commands))
 
     def hold(self, tags: Sequence[str]) -> None:
         """Wait until replicas have all that was written in these partitions, for who was told of it in another way. Raises
@@ -229,9 +229,8 @@ class RedisClient:
         if not self.replicas:
             return self._sent(lambda: _together(self._client, commands))
         if self.clustered:
-            return self._sent(lambda: self._client.held(commands, self.replicas))
-        sent = holding.with_wait(commands, self.replicas)
-        return self._sent(lambda: holding.checked(_together(self._client, sent), len(commands), self.replicas))
+            return self._sent(lambda: self._client.held(commands, self._waits))
+        return self._sent(lambda: self._waits.taken(_together(self._client, self._waits.added(commands)), len(commands)))
 
     def ranges(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[list[Item]]:
         """Send XRANGE and XREVRANGE commands together, not atomically, and return their items. Raises StoreUnavailable."""

@@ -10,7 +10,8 @@ which versions are held.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from events.errors import StoreUnavailable
@@ -19,6 +20,8 @@ from events.store.library import script
 Command = Sequence[str | bytes | int]
 
 PATIENCE_MS = 1000  # that replicas have to answer. A connection waits longer for its server
+SHORT_MS = 100  # while they have just failed to, so that threads go on with what needs no replicas
+AGAIN = 1.0  # seconds after which they are given more time
 MARK = "replicas: "  # the beginning of the reason of a StoreUnavailable, if replicas do not answer
 
 _BARRIER = script("barrier")
@@ -31,20 +34,28 @@ def tag_of(command: Command) -> str:
     return key[: key.index("}") + 1]
 
 
-def with_wait(commands: Sequence[Command], replicas: int, barrier: bool = True) -> list[Command]:
-    """Return commands that are held: with a barrier and WAIT. All must be for one server.
+class Waits:
+    """Waits for `replicas` of each server, for a client whose threads share it. `seconds`: a clock that never goes back."""
 
-    Without a `barrier`, only what the commands write is held.
-    """
-    wait: list[Command] = [("WAIT", replicas, PATIENCE_MS)]
-    if barrier:
-        wait.insert(0, (_BARRIER.command, _BARRIER.function, 1, f"{tag_of(commands[0])}:barrier"))
-    return [*commands, *wait]
+    def __init__(self, replicas: int, seconds: Callable[[], float] = time.monotonic) -> None:
+        self.replicas = replicas
+        self._seconds = seconds
+        self._failed: dict[str, float] = {}  # by server, when its replicas last failed to answer
 
+    def added(self, commands: Sequence[Command], server: str = "", barrier: bool = True) -> list[Command]:
+        """Return commands for a server with a barrier and WAIT. Without a `barrier`, only what the commands write is held."""
+        failed = self._failed.get(server)
+        patience = PATIENCE_MS if failed is None or self._seconds() - failed > AGAIN else SHORT_MS
+        wait: list[Command] = [("WAIT", self.replicas, patience)]
+        if barrier:
+            wait.insert(0, (_BARRIER.command, _BARRIER.function, 1, f"{tag_of(commands[0])}:barrier"))
+        return [*commands, *wait]
 
-def checked(answers: list[Any], commands: int, replicas: int) -> list[Any]:
-    """Return the answers of so many commands, which were sent `with_wait`. Raises StoreUnavailable if fewer replicas have all of it."""
-    held = int(answers[-1])
-    if held < replicas:
-        raise StoreUnavailable(f"{MARK}{held} of {replicas} have what was written last")
-    return answers[:commands]
+    def taken(self, answers: list[Any], commands: int, server: str = "") -> list[Any]:
+        """Return the answers of so many commands. Raises StoreUnavailable if fewer replicas have all of it."""
+        held = int(answers[-1])
+        if held < self.replicas:
+            self._failed[server] = self._seconds()
+            raise StoreUnavailable(f"{MARK}{held} of {self.replicas} have what was written last")
+        self._failed.pop(server, None)
+        return answers[:commands]

@@ -206,16 +206,35 @@ def test_a_receipt_says_how_many_replicas_have_its_version(join: Callable[..., P
 
 @pytest.mark.parametrize(("count", "replicas", "held"), [(0, 1, False), (1, 1, True), (1, 2, False), (3, 2, True)])
 def test_commands_are_held_by_as_many_as_were_asked_for(count: int, replicas: int, held: bool) -> None:
-    sent = holding.with_wait([("GET", "{p3}:x:m"), ("GET", "{p4}:x:m")], replicas)
+    waits = holding.Waits(replicas)
+    sent = waits.added([("GET", "{p3}:x:m"), ("GET", "{p4}:x:m")])
     assert [command[0] for command in sent] == ["GET", "GET", "FCALL", "WAIT"]
     assert sent[2][2:] == (1, "{p3}:barrier")
     assert sent[3] == ("WAIT", replicas, holding.PATIENCE_MS)
-    assert holding.with_wait([("GET", "{p3}:x:m")], replicas, barrier=False) == [("GET", "{p3}:x:m"), sent[3]]
+    assert waits.added([("GET", "{p3}:x:m")], barrier=False) == [("GET", "{p3}:x:m"), sent[3]]
     if held:
-        assert holding.checked([b"a", b"b", 1, count], 2, replicas) == [b"a", b"b"]
+        assert waits.taken([b"a", b"b", 1, count], 2) == [b"a", b"b"]
     else:
         with pytest.raises(StoreUnavailable):
-            holding.checked([b"a", b"b", 1, count], 2, replicas)
+            waits.taken([b"a", b"b", 1, count], 2)
+
+
+def test_replicas_that_fail_to_answer_are_not_waited_for_as_long_for_a_second() -> None:
+    now = [0.0]
+    waits = holding.Waits(1, lambda: now[0])
+
+    def patience(server: str) -> Any:
+        return waits.added([("GET", "{p3}:x:m")], server)[-1][2]
+
+    with pytest.raises(StoreUnavailable):
+        waits.taken([b"a", 1, 0], 1, "one")
+    assert (patience("one"), patience("other")) == (holding.SHORT_MS, holding.PATIENCE_MS)
+    now[0] = holding.AGAIN + 0.1
+    assert patience("one") == holding.PATIENCE_MS
+    with pytest.raises(StoreUnavailable):
+        waits.taken([b"a", 1, 0], 1, "one")
+    assert waits.taken([b"a", 1, 1], 1, "one") == [b"a"]
+    assert patience("one") == holding.PATIENCE_MS
 
 
 def test_servers_that_cannot_keep_the_promise_are_refused_and_others_are_told_what_to_change(
@@ -271,7 +290,7 @@ def test_without_replicas_nothing_more_is_sent(platform: Platform, monkeypatch: 
     sent: list[Any] = []
     exchange = Wire.exchange
     monkeypatch.setattr(Wire, "exchange", lambda wire, commands: (sent.extend(commands), exchange(wire, commands))[1])
-    monkeypatch.setattr(holding, "with_wait", lambda *_: pytest.fail("a barrier"))
+    monkeypatch.setattr(holding.Waits, "added", lambda *_: pytest.fail("a barrier"))
     _, match = begun(platform)
     sent.clear()
     play.play(platform, match, "one", [ADD])
