@@ -282,9 +282,9 @@ def test_the_land_of_who_is_to_act_is_in_view_and_keys_buttons_and_taps_zoom(ope
     page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_role("button", name="Whole board").click()
     expect(whole).to_be_hidden()
-    page.get_by_role("button", name="Closer").click()
+    page.get_by_role("button", name="Zoom in").click()
     expect(whole).to_be_visible()
-    page.get_by_role("button", name="Farther away").click()
+    page.get_by_role("button", name="Zoom out").click()
     expect(whole).to_be_hidden()
 
 
