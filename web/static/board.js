@@ -209,6 +209,8 @@ export class Board {
       this.mapText = map.text;
       const focused = document.activeElement?.dataset?.place;
       this.layer?.remove();
+      this.labels?.remove();
+      this.labels = svgElement("g"); // over the content of places
       this.layer = svgElement("g", { class: "targets" });
       this.targets = new Map();
       for (const outline of map.element.querySelectorAll("[data-id]")) {
@@ -221,11 +223,11 @@ export class Board {
         this.targets.set(id, target);
         this.layer.append(target);
       }
-      svg.append(this.layer);
+      svg.append(this.labels, this.layer);
       const first = this.targets.get(focused) ?? this.targets.values().next().value;
       first?.setAttribute("tabindex", "0");
       if (focused && this.targets.has(focused)) first.focus({ preventScroll: true });
-    } else if (svg.lastElementChild !== this.layer) svg.append(this.layer);
+    } else if (svg.lastElementChild !== this.layer) svg.append(this.labels, this.layer);
     for (const [id, target] of this.targets) {
       const content = this.shown.get(`p-${id}`)?.element;
       if (content && target.content !== content) {
@@ -440,7 +442,13 @@ export class Board {
     for (const near of this.sheets.get("board").querySelectorAll(".near")) {
       const small = near.dataset.least / u < LEAST;
       near.classList.toggle("off", small);
-      if (small && !near.others) near.after(...(near.others = near.parentNode.id === "map" ? [labelled(near)] : standIns(near, this.targets.get(near.parentNode.id.slice(2)).middle)));
+      const label = near.parentNode.id === "map";
+      if (label && near.nextElementSibling?.matches(".aside")) near.nextElementSibling.classList.toggle("moved", small);
+      if (small && !near.others) {
+        near.others = label ? [labelled(near)] : standIns(near, this.targets.get(near.parentNode.id.slice(2)).middle);
+        if (label) this.labels.append(...near.others);
+        else near.after(...near.others);
+      }
       for (const other of near.others ?? []) {
         if (small) far[other.kind].push(other);
         else other.classList.remove("on");

@@ -40,3 +40,4 @@ follow({
     soon = setTimeout(show, 100);
   },
 });
+show(); // so that what is too small to be read is replaced
