@@ -191,7 +191,11 @@ def _replicates(node: Node, id: str) -> bool:
 
 def _is_settled(node: Node) -> bool:
     said = _text(node.client.execute_command("CLUSTER", "INFO"))
-    return "ok" in said.partition("cluster_state")[2][:10] and "fail" not in _text(node.client.execute_command("CLUSTER", "NODES"))
+    return (
+        "cluster_state:ok" in said
+        and "cluster_slots_ok:16384" in said
+        and "fail" not in _text(node.client.execute_command("CLUSTER", "NODES"))
+    )
 
 
 def _has_slot(node: Node, slot: int) -> bool:
