@@ -49,8 +49,8 @@ class Done(NamedTuple):
 class Jobs:
     """The queue of each kind of work, on one server. If a queue is lost, the sweep finds its work in the due index, with a delay.
 
-    shards.py spreads work over several servers. `ask`, `ask_lost`, `hears` and `call` are for it. `called`: is told of a kind that needs a
-    worker. `is_shard`: workers may listen elsewhere, so tickets that wait here do not count.
+    shards.py spreads work over several servers. `ask`, `ask_lost`, `is_called` and `call` are for it. `called`: is told of a kind that
+    needs a worker. `is_shard`: workers may listen elsewhere, so tickets that wait here do not count.
     """
 
     def __init__(self, url: str, clock: Clock, is_shard: bool = False) -> None:
@@ -205,9 +205,9 @@ class Jobs:
             self.called(kind.decode())
         return pushed, _work(*found) if found else None
 
-    def hears(self, kind: str) -> bool:
-        """Return True if workers for a kind listen at this server, and no ticket waits for them. Raises `queue_errors`."""
-        return bool(self.workers(kind)) and not self._connection.llen(self._queues[kind].key)
+    def is_called(self, kind: str) -> bool:
+        """Return True if a ticket for a kind waits at this server. Raises `queue_errors`."""
+        return bool(self._connection.llen(self._queues[kind].key))
 
     def call(self, kind: str) -> None:
         """Enqueue a ticket. Never raises because of the queue: the next sweep replaces a lost ticket."""

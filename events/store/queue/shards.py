@@ -198,9 +198,9 @@ class Shards:
         return pushed
 
     def _call(self, shard: int, kind: str) -> None:
-        """Wake a worker that waits at another server for this kind of work, or else call for one wherever some listen.
+        """Wake a worker that waits at another server for this kind of work, or else call for one at all of them.
 
-        If none listens anywhere, the next sweep of a worker calls again.
+        Where nobody listens, a ticket waits for ever, which stops no other.
         """
         live = self._live()
         for other in live:
@@ -211,7 +211,7 @@ class Shards:
                 self._note(other, reason)
         for each in live:
             try:
-                if self._all[each].hears(kind):
+                if not self._all[each].is_called(kind):
                     self._all[each].call(kind)
             except queue_errors as reason:
                 self._note(each, reason)
