@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from events.archive.objects import Objects
 from events.errors import ArchiveDamaged
 from record.dictionaries import content
+
+_kept: WeakKeyDictionary[Objects, set[str]] = WeakKeyDictionary()
+"""What this process has seen in each archive, so that it asks once."""
 
 
 def keep(objects: Objects, name: str) -> None:
@@ -12,8 +17,11 @@ def keep(objects: Objects, name: str) -> None:
 
     Raises ArchiveUnavailable; ArchiveDamaged if the archive has another dictionary of that name; NoDictionary.
     """
-    if not objects.create(_object(name), content(name)) and objects.read(_object(name)) != content(name):
-        raise ArchiveDamaged(_object(name), "it is not the dictionary of that name")
+    kept = _kept.setdefault(objects, set())
+    if name not in kept:
+        if not objects.create(_object(name), content(name)) and objects.read(_object(name)) != content(name):
+            raise ArchiveDamaged(_object(name), "it is not the dictionary of that name")
+        kept.add(name)
 
 
 def read(objects: Objects, name: str) -> bytes | None:

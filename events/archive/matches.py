@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import orjson
 
+from events.archive import dictionaries
 from events.archive.objects import Objects
 from events.errors import ArchiveDamaged
 from events.store.archiving import Away
 from events.store.server_logs import Noted
 from events.store.sidelog import RawSideLog
-from record import dictionaries
+from record.dictionaries import newest as newest_dictionary
 from record.packing import BadPacked, pack, unpack
 
-PREFIX, DICTIONARIES = "matches/", "dictionaries/"
+PREFIX = "matches/"
 _AT = re.compile(rb'"actor":"[a-z0-9_]+","at":([0-9]{1,15}),"digest":"')
 
 
@@ -58,9 +60,9 @@ def name_of(match: str, away: Away) -> str:
 
 
 def write(objects: Objects, whole: Whole) -> bool:
-    """Create the object of a match. Return False if there is one of that name. Raises ArchiveUnavailable, BadPacked."""
-    using = dictionaries.newest("match")
-    objects.create(DICTIONARIES + using, dictionaries.content(using))
+    """Create the object of a match. Return False if there is one of that name. Raises ArchiveUnavailable, ArchiveDamaged, BadPacked."""
+    using = newest_dictionary("match")
+    dictionaries.keep(objects, using)
     content = pack(whole.match, whole.entries, whole.secret, _packed(whole.sidelog, whole.leaves), using)
     return objects.create(name_of(whole.match, whole.away), content)
 
@@ -111,7 +113,7 @@ def _read(objects: Objects, name: str) -> Whole:
     if content is None:
         raise ArchiveDamaged(name, "it is missing")
     try:
-        found = unpack(content, lambda dictionary: objects.read(DICTIONARIES + dictionary))
+        found = unpack(content, partial(dictionaries.read, objects))
         return Whole(found.match, found.raws, found.digest, found.secret, *_unpacked(found.sidelog))
     except (BadPacked, ValueError, KeyError, TypeError) as reason:
         raise ArchiveDamaged(name, f"it cannot be read ({reason})") from None
