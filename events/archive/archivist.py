@@ -64,6 +64,7 @@ class Archivist:
         self._after: Place | None = None
         self._waiting = 0
         self._oldest: int | None = None
+        self._tidy = False
         self._put_off: dict[str, int] = {}  # by match that could not be archived, the moment when it is tried again
 
     def round(self) -> Round:
@@ -74,6 +75,9 @@ class Archivist:
         platform, now = self._platform, self._platform.clock.now()
         if not platform.settings.archive_after_days:
             return Round(0, False)
+        if not self._tidy:
+            shedding.forget(platform)
+            self._tidy = True
         more = self._shed()
         since = now - round(platform.settings.archive_after_days * DAY_MS)
         places = [place for place in platform.store.archiving.over(self._after, LOOKED_AT) if place[0] <= since]
@@ -181,11 +185,12 @@ def archive_one(platform: Platform, match: str) -> str:
     whole = Whole(match, entries, position.digest, position.secret, sidelog, leaves)
     row = packed(position, parse(entries[-1]).at)
     objects_of.write(platform.archive.objects, whole)
-    if objects_of.read(platform.archive.objects, match, whole.away) != whole:
+    found = objects_of.read(platform.archive.objects, match, whole.away)
+    if found._replace(leaves={}) != whole._replace(leaves={}):
         raise ArchiveDamaged(objects_of.name_of(match, whole.away), "it has other bytes than the store")
     if not platform.store.archiving.remove(match, row, sidelog, whole.away.sidelog):
         return CHANGED
-    platform.store.server_logs.forget(match, leaves)
+    platform.store.server_logs.forget(match, shedding.said(leaves, found.leaves))
     metrics.archived.inc()
     log.info("match_archived", match=match, version=len(entries))
     return ""

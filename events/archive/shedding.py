@@ -7,14 +7,19 @@ the next one finds, and nothing in the store is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from events.archive import matches as objects_of
 from events.archive.objects import Objects
 from events.archive.tiles_away import ENTRIES, TilesAway, name_of
 from events.errors import ArchiveDamaged
 from events.notary import server_log
-from events.store.server_logs import hash_of
+from events.store.server_logs import Noted, hash_of
 from evidence import tiles
+from games.patterns import MATCH
+from games.patterns import matches as fits
 
 if TYPE_CHECKING:
     from events.platform import Platform
@@ -29,6 +34,26 @@ def shed(platform: Platform) -> bool:
     """
     more = [_shed(platform, origin) for origin in server_log.origins(platform)]
     return any(more)
+
+
+def said(noted: Noted, leaves: Noted) -> Noted:
+    """Return what the store notes of the leaves of a match and its object says, too. Its object may be of an earlier attempt."""
+    return {log: fields for log, fields in noted.items() if leaves.get(log) == fields}
+
+
+def forget(platform: Platform) -> None:
+    """Forget the leaves of matches that are filed away, where a process was killed before it did so.
+
+    Raises StoreUnavailable, ArchiveUnavailable.
+    """
+    origins, logs = server_log.origins(platform), platform.store.server_logs
+    names = iter(sorted({name for origin in origins for name in logs.named(origin, "m") if fits(MATCH, name)}))
+    while some := list(islice(names, 500)):
+        for match, where in zip(some, platform.store.archiving.where(some), strict=True):
+            if where.away is not None and not where.head:
+                with suppress(ArchiveDamaged):
+                    whole = objects_of.read(platform.archive.objects, match, where.away)
+                    logs.forget(match, said(logs.noted(origins, match), whole.leaves))
 
 
 def needed(platform: Platform) -> Iterator[str]:

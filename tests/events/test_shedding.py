@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from events.archive import shedding
 from events.archive.objects import Memory
+from events.archive.returning import bring_back
 from events.errors import ArchiveDamaged, StoreRefused
 from events.notary import sequencing, server_log, server_log_audit
 from events.platform import Platform
@@ -16,7 +18,7 @@ from events.store.server_logs import Logged, NewLeaf, hash_of
 from evidence import tiles
 from record.entries import canonical
 from tests.conftest import Servers
-from tests.events.archives import archivist
+from tests.events.archives import Begin, archivist, finished, moved
 
 LEAVES = 2 * 256 + 40
 
@@ -93,6 +95,29 @@ def test_the_last_leaf_and_what_is_not_signed_stay(platform: Platform, keeper: P
     assert not logs.shed(origin, 768)
     assert not shedding.shed(keeper)
     assert (logs.held(origin), logs.state(origin).size) == (512, 513)
+
+
+def test_the_store_forgets_the_leaves_of_a_match_that_its_object_says(
+    platform: Platform, keeper: Platform, begin: Begin, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, logs, origin = finished(platform, begin), platform.store.server_logs, platform.signer.name
+    known, noted = logs.logged(origin, [match]), logs.noted([origin], match)
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper.store.server_logs, "forget", lambda *_: None)  # as if it was killed
+        moved(keeper, match)
+    assert logs.noted([origin], match) == noted
+    shedding.forget(keeper)
+    assert logs.noted([origin], match) == {}
+    assert logs.logged(origin, [match]) == known
+    assert bring_back(platform, match)
+    assert logs.noted([origin], match) == noted
+    shedding.forget(keeper)
+    assert logs.noted([origin], match) == noted, "it is in the store"
+    servers.keeper.hset(f"{{log}}:{'ab' * 8}:m:{match}", "end:1", "7 1 ab 5 5")  # a log that the object does not know
+    monkeypatch.setattr(server_log, "origins", lambda _: [origin, "other.example"])
+    monkeypatch.setattr(sys.modules["events.store.server_logs"], "hash_of", lambda name: "ab" * 8 if name != origin else hash_of(name))
+    moved(keeper, match)
+    assert logs.noted([origin, "other.example"], match) == {"ab" * 8: {"end:1": "7 1 ab 5 5"}}
 
 
 @pytest.mark.parametrize("level", ["0", "entries"])
