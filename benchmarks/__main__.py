@@ -16,7 +16,25 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ai, archived, budget, crowd, fair, growth, http, ledger, mixed, pages, peers, reads, rules, starts, streams, web
+from benchmarks import (
+    ai,
+    archived,
+    budget,
+    crowd,
+    fair,
+    growth,
+    http,
+    lean,
+    ledger,
+    mixed,
+    pages,
+    peers,
+    reads,
+    rules,
+    starts,
+    streams,
+    web,
+)
 from benchmarks.pairs import PAIRS, Figure, rounded
 from benchmarks.place import Run
 from events.keeping import embedded
@@ -31,6 +49,7 @@ PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "rules": rules.measured,
     "ai": ai.measured,
     "ledger": ledger.measured,
+    "lean": lean.measured,
     "budget": budget.measured,
     "web": web.measured,
     "pages": pages.measured,

@@ -5,7 +5,7 @@ record/trail.py checks the log itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from events import recall
 from events.due import KINDS, owed
@@ -17,6 +17,8 @@ from events.snapshots import pack
 from events.standings import OF_PLAYER, indexes, packed
 from events.standings import stored as stored_standing
 from events.store import filed
+from events.store.log import Item
+from events.store.packed import indexed, tag_of
 from events.store.projections import UPDATED, Listed, Stored
 from events.store.signing import signing_key, verified
 from evidence.notes import made_by
@@ -69,7 +71,7 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
     for item in items:
         trail.read(item.id, item.raw)
         if item.foreign:
-            trail.find("foreign_field", "The item has other fields than an entry and a mark.")
+            trail.find("foreign_field", "The item has other fields than an entry, or a header that is not the entry's.")
     if secret is None:
         trail.find("secret_missing", "The secret of the match is not in the store.")
     for loss in losses.read(platform.settings.data).losses:
@@ -92,7 +94,7 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
             if row:
                 _compare_filed(trail, trail.position, stored, row, parse(items[-1].raw).at)
             else:
-                _compare(trail, trail.position, stored)
+                _compare(trail, trail.position, stored, items)
             for version, code, detail in server_log_audit.of_match(platform, items, trail.position, secret, stored.leaf):
                 trail.find(code, detail, version)
     return trail.report()
@@ -127,7 +129,7 @@ def _compare_filed(trail: Trail, position: Position, stored: Stored, row: bytes,
         trail.find("index_differs", "The match is archived, and it is also in lists of matches that are not. Rebuild it.")
 
 
-def _compare(trail: Trail, position: Position, stored: Stored) -> None:
+def _compare(trail: Trail, position: Position, stored: Stored, items: Sequence[Item]) -> None:
     """Compare the stored projections of a log with what the log gives."""
     if stored.standing != canonical(stored_standing(position)):
         trail.find("standing_differs", "The standing stored for lists differs from the log. Rebuild it.")
@@ -136,10 +138,19 @@ def _compare(trail: Trail, position: Position, stored: Stored) -> None:
         trail.find("index_differs", "The match is in the wrong lists, or has the wrong time in them. Rebuild it.")
     if stored.due != {work.member: work.due for work in owed(position)}:
         trail.find("due_differs", "The due index differs from the log for this match. Rebuild it.")
-    for name in sorted(stored.requests.keys() | trail.answers.keys()):
-        if stored.requests.get(name) != trail.answers.get(name):
-            version = trail.answers[name].partition(":")[0] if name in trail.answers else position.version
-            trail.find("request_differs", "The answer stored for a request id differs from the log. Rebuild it.", int(version))
+    tags: dict[int, bytes] = {}
+    for name, answer in trail.answers.items():
+        first, last = map(int, answer.split(":")[:2])
+        tags |= dict.fromkeys(range(first, last + 1), tag_of(name))
+    of_versions = {item.id: item for item in items}
+    found = [of_versions[id] for id in (f"{version}-0" for version in range(1, position.version + 1)) if id in of_versions]
+    expected = indexed([item.at for item in found], tags)
+    wrong = {version for version, item in enumerate(found, 1) if item.tag != tags.get(version, b"")}
+    for tag in stored.requests.keys() | expected.keys():
+        if stored.requests.get(tag) != (b"%d" % expected[tag] if tag in expected else None):
+            wrong.add(expected.get(tag, position.version))
+    for version in sorted(wrong):
+        trail.find("request_differs", "The answer stored for a request id differs from the log. Rebuild it.", version)
     if any(not version.isdecimal() or int(version) > position.version for version in stored.snapshots):
         trail.find("snapshot_differs", "There is a snapshot of a version that the match does not have. Rebuild it.")
 

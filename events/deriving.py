@@ -9,6 +9,7 @@ from events.notary.leaves import covered, still_wanted_at
 from events.recall import folding
 from events.snapshots import EVERY, kept, pack
 from events.standings import indexes, stored
+from events.store.packed import indexed, tag_of
 from events.store.projections import Derived
 from record.entries import Entry, canonical, parse
 from record.positions import Position, asker, follow_all
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
     """Return the projections that follow from the log of a match, and its newest position. Raises StoreUnavailable."""
     position: Position | None = None
-    requests: dict[str, str] = {}
+    tags: dict[int, bytes] = {}
+    moments: list[int] = []
     snapshots: dict[int, bytes] = {}
     logged = platform.store.server_logs.logged(platform.signer.name, [match])[0]
     seen, latest = covered(logged), 0
@@ -35,13 +37,14 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
         if entry.version > head:
             break
         latest = max(latest, entry.at)
+        moments.append(entry.at)
         if uncovered is None and entry.version > seen:
             uncovered = latest
         if any(event["type"] == "seat_handed_over" for event in entry.events):  # earlier requests belong to the earlier player
-            position, stretch = _fold(platform, position, stretch, requests), []
+            position, stretch = _fold(platform, position, stretch, tags), []
         stretch.append(entry)
         while entry.version == stop:
-            position = _fold(platform, position, stretch, requests)
+            position = _fold(platform, position, stretch, tags)
             stretch = []
             if stop % EVERY == 0 and stop not in snapshots:
                 snapshots[stop] = pack(position)
@@ -50,10 +53,12 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
     due = {work.member: work.due for work in owed(position)}
     lists, leaf = indexes(position), still_wanted_at(position, uncovered, logged)
     creator = position.table["creator"]
-    return Derived(position.version, canonical(stored(position)), creator, requests, snapshots, lists, due, leaf), position
+    requests, standing = indexed(moments, tags), canonical(stored(position))
+    return Derived(position.version, standing, creator, requests, snapshots, lists, due, leaf, tags), position
 
 
-def _fold(platform: Platform, position: Position | None, stretch: list[Entry], requests: dict[str, str]) -> Position:
+def _fold(platform: Platform, position: Position | None, stretch: list[Entry], tags: dict[int, bytes]) -> Position:
+    """Return the position after some entries. Add the tags of their requests by version."""
     if not stretch:
         assert position is not None
         return position
@@ -62,7 +67,5 @@ def _fold(platform: Platform, position: Position | None, stretch: list[Entry], r
     after = follow_all(game, position, stretch)
     assert after is not None
     for entry, request in requested:
-        name = f"{asker(entry, after)}/{request['id']}"
-        first = requests[name].partition(":")[0] if name in requests else str(entry.version)
-        requests[name] = f"{first}:{entry.version}:{request['fingerprint']}"
+        tags[entry.version] = tag_of(f"{asker(entry, after)}/{request['id']}")
     return after

@@ -144,7 +144,7 @@ def updates(platform: Platform, creator: str, since: str, filters: Mapping[str, 
     """
     limit, lists = min(limit, LONGEST_PAGE), platform.store.lists
     after = _places_of(since, platform.settings.partitions)
-    found = lists.updates(creator, after, limit)
+    found = lists.updates(creator, after, "." in since, limit)
     merged = sorted((moment, match, number) for number, places in enumerate(found) for match, moment in places)
     taken = merged[:limit]
     for moment, _, number in taken:

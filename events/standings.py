@@ -8,6 +8,7 @@ from typing import Any
 from events.due import Owed, owed
 from events.store.filed import Packed, pack
 from events.store.log import Changes
+from events.store.packed import Turn
 from record.allowances import ALLOWANCES
 from record.entries import canonical
 from record.notices import ORGANISER, referees, seated
@@ -55,6 +56,7 @@ OFFERED = "offered"
 # player has created or in which the player is a referee; any other; and one that the player has created, for its organiser.
 NEWS = "news"
 CALLED = "called"
+NEWS_MS = 300_000
 MADE = "made"
 
 # First part of the names of the indexes of matches with disputes, for referees.
@@ -211,16 +213,25 @@ def indexes(position: Position) -> dict[str, int]:
 
 
 def _news(position: Position, since: int = 0) -> dict[str, int]:
-    """Return the indexes of those who were told something after version `since`, each with the moment when they were told last."""
+    """Return the indexes of those who were told something after version `since`, each with the moment when they were told last.
+
+    But for CALLED, moments are rounded down to NEWS_MS, so that matches that go on quickly need not be moved each time.
+    """
     table = position.table
     new = {player: at for player, (version, at) in position.told.items() if version > since}
     if not new:
         return {}
     creator = table["creator"]
     mine = {creator, *seated(table), *referees(table)}
-    return {
-        f"{MADE}:{creator}" if player == ORGANISER else f"{NEWS if player in mine else CALLED}:{player}": at for player, at in new.items()
-    }
+    found = {}
+    for player, at in new.items():
+        if player == ORGANISER:
+            found[f"{MADE}:{creator}"] = at - at % NEWS_MS
+        elif player in mine:
+            found[f"{NEWS}:{player}"] = at - at % NEWS_MS
+        else:
+            found[f"{CALLED}:{player}"] = at
+    return found
 
 
 def _told(position: Position, since: int) -> tuple[str, ...]:
@@ -338,31 +349,49 @@ def _changes(before: Position | None, after: Position, works: Iterable[Owed], le
     due: dict[str, int | None] = {work.member: work.due for work in works}
     if before is None:
         return Changes(
-            due=due, leaf=leaf, updated=updated, standing=canonical(stored(after)), indexes=_moves({}, indexes(after)), tell=_told(after, 0)
+            due=due,
+            leaf=leaf,
+            updated=updated,
+            standing=canonical(stored(after)),
+            turn=turn(after),
+            indexes=_moves({}, indexes(after)),
+            tell=_told(after, 0),
         )
     news: dict[str, int] = {}
     tell: tuple[str, ...] = ()
     if after.told is not before.told:
-        news, tell = _news(after, before.version), _told(after, before.version)
+        known = _news(before)
+        news = {name: at for name, at in _news(after, before.version).items() if known.get(name) != at}
+        tell = _told(after, before.version)
     table_changed = not only_clocks_differ(before.table, after.table)
-    if not table_changed and all(before.document[name] == after.document[name] for name in _LISTED):
-        if before.table is after.table:
-            return Changes(due=due, leaf=leaf, updated=updated, indexes=news, tell=tell)
-        return Changes(due=due, leaf=leaf, updated=updated, standing=canonical(stored(after)), indexes=deadlines(after) | news, tell=tell)
-    due = {**dict.fromkeys(work.member for work in owed(before)), **due}
-    names = indexes if table_changed or before.begun is not None or before.status != after.status else _of_turn
+    unlisted = not table_changed and all(before.document[name] == after.document[name] for name in _LISTED)
+    if unlisted:
+        names: dict[str, int | None] = {} if before.table is after.table else {**deadlines(after)}
+    else:
+        due = {**dict.fromkeys(work.member for work in owed(before)), **due}
+        derive = indexes if table_changed or before.begun is not None or before.status != after.status else _of_turn
+        names = _moves(derive(before), derive(after))
+    whole = table_changed or after.begun is not None or any(before.document[name] != after.document[name] for name in ("outcome", "seats"))
     return Changes(
         due=due,
         leaf=leaf,
         updated=updated,
-        standing=canonical(stored(after)),
-        indexes=_moves(names(before), names(after)) | news,
+        standing=canonical(stored(after)) if whole or before.begun is not None or before.status != after.status else b"",
+        turn=turn(after),
+        indexes=names | news,
         tell=tell,
     )
 
 
-_LISTED = ("to_act", "phase", "round", "active", "outcome", "seats")
+_OF_TURN = ("round", "phase", "active")
+_LISTED = (*_OF_TURN, "to_act", "outcome", "seats")
 """What a standing shows of the document of the game, as far as it changes."""
+
+
+def turn(position: Position) -> Turn:
+    """Return what changes in a standing while no fact of the table changes and the match goes on."""
+    document = position.document
+    return Turn(document["round"], document["phase"], document["active"], position.to_act, clocks(position.table))
 
 
 def _of_turn(position: Position) -> dict[str, int]:

@@ -75,7 +75,7 @@ def configure(folder: Path, password: str, archivists: str = "") -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     commands, keeper = folder / COMMANDS, folder / KEEPER
     if not commands.exists():
-        commands.write_text(library.configuration(secrets.token_hex(16)))
+        commands.write_text(library.configuration(library.new_token()))
     if not library.fits(commands.read_text()):
         raise Unable(f"{commands} is from a version with another format of data. Name an empty folder, for an empty server.")
     if not keeper.exists():

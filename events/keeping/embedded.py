@@ -331,7 +331,7 @@ def _name_commands(file: Path) -> None:
     """Write the file with the names of the commands, if it is missing."""
     if not file.exists():
         file.parent.mkdir(mode=0o700, exist_ok=True)
-        _write(file, library.configuration(secrets.token_hex(16)))
+        _write(file, library.configuration(library.new_token()))
 
 
 def _prepare(folder: Path, url: str, number: int, start: str) -> None:

@@ -5,7 +5,6 @@ What lists show of such a match is packed (filing.lua). `{p3}:beside` has a hash
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from events.store.filed import Packed, head_of
 from events.store.keys import Keys, OfMatches
 from events.store.library import script
 from events.store.lists import Place
+from events.store.packed import pack, pack_standing
 from events.store.projections import Derived
 from events.store.sidelog import RawSideLog
 from events.store.signing import SigningKeys, signed
@@ -107,7 +107,8 @@ class Archiving(OfMatches):
         }
         kept: list[Mapping[Any, Any]] = [snapshots, derived.requests, sidelog.refused, sidelog.reads]
         words: list[str | bytes | int] = [word for fields in kept for pair in fields.items() for word in pair]
-        arguments = [orjson.dumps(what), random.randbytes(8), derived.standing, *words, *entries]
+        items = [pack(raw, match, version, tag=derived.tags.get(version, b"")) for version, raw in enumerate(entries, 1)]
+        arguments = [orjson.dumps(what), pack_standing(derived.standing, derived.head), *words, *items]
         return bool(self._client.run(_BRING_BACK, [self._keys.stream(match)], arguments))
 
 

@@ -1,7 +1,7 @@
 -- Write a match that is filed away into the store again, with everything that is derived from it, or change nothing at all.
 -- KEYS  1 stream; the other keys of the match and of its partition follow from it
--- ARGV  1 what belongs to it, in JSON  2 mark of this attempt  3 standing  4.. versions with their snapshots, requests with their answers, fields
---       of the refused actions with their values, fields of the reads with their values, then the entries
+-- ARGV  1 what belongs to it, in JSON  2 standing  3.. versions with their snapshots, tags of requests with their versions, fields of the refused
+--       actions with their values, fields of the reads with their values, then the items of the entries
 -- what  head, digest, sidelog   how it is filed away
 --       secret    in hex
 --       updated   the player in whose list of updates the match must be
@@ -12,7 +12,7 @@
 local stream = KEYS[1]
 local tag, match = partition_and_match(stream, 's')
 local of_partition, of_match = tag .. ':', ':' .. match
-local what, first = cjson.decode(ARGV[1]), 4
+local what, first = cjson.decode(ARGV[1]), 3
 local head, digest = whole(what.head, 1), check_text(what.digest)
 local numbers = {{'d', whole(what.snapshots, 0)}, {'r', whole(what.requests, 0)}, {'f', whole(what.refused, 0)}, {'w', whole(what.reads, 0)}}
 check_moments(what.indexes)
@@ -20,14 +20,15 @@ check_moments(what.due)
 check_text(what.updated)
 check_sidelog(check_text(what.sidelog))
 if #check_text(what.secret) ~= 64 or not string.match(what.secret, '^%x+$') then error({err = 'ERR a secret is 32 bytes in hex'}) end
-local entries = 4
+local entries = 3
 for _, each in ipairs(numbers) do entries = entries + 2 * each[2] end
 if #ARGV ~= entries + head - 1 or not has_digest({'', {'e', ARGV[#ARGV]}}, digest) then error({err = 'ERR these are not the entries'}) end
+for place = entries, #ARGV do check_item(ARGV[place]) end
 if redis.call('XLEN', stream) > 0 then return 1 end
 if away(of_partition, match) ~= away_at(head, digest, what.sidelog) then return 0 end
-for version = 1, head do redis.call('XADD', stream, string.format('%d-0', version), 'e', ARGV[entries + version - 1], 'm', ARGV[2]) end
+for version = 1, head do redis.call('XADD', stream, string.format('%d-0', version), 'e', ARGV[entries + version - 1]) end
 redis.call('SET', of_partition .. 'x' .. of_match, what.secret)
-redis.call('SET', of_partition .. 'm' .. of_match, ARGV[3])
+redis.call('SET', of_partition .. 'm' .. of_match, ARGV[2])
 for _, each in ipairs(numbers) do
   for _ = 1, each[2] do
     redis.call('HSET', of_partition .. each[1] .. of_match, ARGV[first], ARGV[first + 1])
@@ -40,5 +41,5 @@ note_sidelog(of_partition, match, '')
 for name, moment in pairs(what.indexes) do set_moment(of_partition .. 'i:' .. name, match, moment) end
 for member, moment in pairs(what.due) do set_moment(of_partition .. 'due', member, moment) end
 local updates = of_partition .. 'i:updated:' .. what.updated
-if not redis.call('ZSCORE', updates, match) then put_last(updates, match) end
+if not redis.call('ZSCORE', updates, match) then put_last(of_partition, what.updated, match) end
 return 1

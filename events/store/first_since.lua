@@ -15,10 +15,9 @@ for _, stream in ipairs(KEYS) do
   end
   while low < high do
     local middle = math.floor((low + high) / 2)
-    local id = string.format('%d-0', middle)
-    local item = redis.call('XRANGE', stream, id, id)[1]
-    local at = item and tonumber(string.match(item[2][2], '"actor":"[%w_]+","at":(%d+),"digest":"'))
-    if at and at < moment then low = middle + 1 else high = middle end
+    local item = item_at(stream, middle)
+    local at = item and moment_of(item) or 0
+    if 0 < at and at < moment then low = middle + 1 else high = middle end
   end
   table.insert(found, low)
 end

@@ -1,9 +1,10 @@
 """Build the library of Redis functions from the Lua scripts of this folder, and the rights of the users of the store.
 
 The service's user may read, and may call these functions. Redis checks a user's rights inside functions, too. So the user needs the right
-to each writing command of the functions, but must not know its name. The server has renamed these commands, for example `XADD` to
-`XADD.<32 hex digits>`, and only the keeper and the functions have the new names. The functions also work without renamed commands, but then
-the user can send those commands directly. The archivist is a user of its own. It may do what the service may, and call `archive`.
+to each writing command of the functions, but must not know its name. The server has renamed these commands, for example `XADD` to 13 random
+letters and digits and an `a`: short, since the append-only file has the names in full. Only the keeper and the functions have the new
+names. The functions also work without renamed commands, but then the user can send those commands directly.
+The archivist is a user of its own. It may do what the service may, and call `archive`.
 
 The names of the library and of its functions contain a hash of the scripts. So different versions of the code can use one store.
 """
@@ -11,19 +12,21 @@ The names of the library and of its functions contain a hash of the scripts. So 
 from __future__ import annotations
 
 import re
+import secrets
+import string
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-FORMAT = 1  # of everything in the store; data of another format is refused
+FORMAT = 2  # of everything in the store; data of another format is refused
 FAMILY = "warledger_"
 SHARED = ("shared", "filing", "away")  # not functions, but the code that the functions share, in this order
 
 _PLAYER, _DELIVERIES, _UNTOLD, _BEGUN = "~{players}:p:*", "~{players}:l:*", "~{players}:untold", "~{store}:begun"
 _SIGNING_KEYS, _UNLOGGED = "~{players}:s:*", "~{players}:unlogged"
-_PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
+_PROCESSES, _OUTAGES, _NOW = "~{pulse}:processes", "~{pulse}:outages", "~{pulse}:now"
 _SERVER_LOG = "~{log}:*"
 _RATINGS = "~{ratings}:*"
 _BARRIERS = " ".join(f"~{{{tag}}}:barrier" for tag in ("p?", "p??", "p???", "players", "log", "ratings", "store", "pulse"))
@@ -42,13 +45,13 @@ WRITES: Mapping[str, str] = {
     "XDEL": _of_matches("filed"),
     "SET": f"{_of_matches('x:*', 'm:*', 'g:*')} {_BEGUN} {_BARRIERS}",
     "HSET": (
-        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts', 'beside')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} "
-        f"{_PROCESSES} {_SERVER_LOG} {_RATINGS}"
+        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts', 'beside', 'given')} {_PLAYER} {_DELIVERIES} {_SIGNING_KEYS} "
+        f"{_PROCESSES} {_NOW} {_SERVER_LOG} {_RATINGS}"
     ),
-    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors', 'beside')} {_PLAYER} {_SIGNING_KEYS} {_PROCESSES} {_RATINGS}",
+    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors', 'beside')} {_PLAYER} {_SIGNING_KEYS} {_NOW} {_RATINGS}",
     "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS}",
     "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES}",
-    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*', 'g:*')} {_PLAYER} {_DELIVERIES} {_RATINGS}",
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*', 'g:*')} {_PLAYER} {_DELIVERIES} {_NOW} {_RATINGS}",
     "PUBLISH": f"{_of_matches('heads', 'hooks', sign='&')} &{{players}}:changed",
 }
 
@@ -65,12 +68,12 @@ RIGHTS = (
 ARCHIVIST = "archivist"  # the Redis user that moves finished matches to the archive
 ARCHIVIST_RIGHTS = " ".join([RIGHTS, *[f"({patterns} +{command.lower()})" for command, patterns in ARCHIVING.items()]])
 
-# A server whose memory is full refuses every function that writes, except those that free memory, and the barrier, which takes none. The
-# function RESERVE has a second name under which it is not refused, for players who resign or leave.
+# A server whose memory is full refuses every function that writes, except those that free memory, and the barrier and `updates`, which take
+# hardly any. The function RESERVE has a second name under which it is not refused, for players who resign or leave.
 FREEING = frozenset(
     (
         *("archive", "barrier", "delete_hook", "delete_player", "forget_leaves"),
-        *("remove", "remove_unstarted", "revoke_key", "shed"),
+        *("remove", "remove_unstarted", "revoke_key", "shed", "updates"),
     )
 )
 RESERVE = "append"
@@ -126,9 +129,15 @@ def code(renamed: Mapping[str, str]) -> str:
     return "\n".join([f"#!lua name={NAME}", *shared, *functions])
 
 
+def new_token() -> str:
+    """Return what new names of commands begin with: a letter and 12 letters or digits, some 67 bits that nobody can guess."""
+    return secrets.choice(string.ascii_lowercase) + "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(12))
+
+
 def configuration(token: str) -> str:
     """Return the lines of a server's configuration that rename the commands. The first line states the format of the data."""
-    return "\n".join([_MARK, *[f"rename-command {command} {command}.{token}" for command in RENAMED], ""])
+    names = zip(RENAMED, string.ascii_lowercase, strict=False)
+    return "\n".join([_MARK, *[f"rename-command {command} {token}{letter}" for command, letter in names], ""])
 
 
 def fits(configuration: str) -> bool:

@@ -15,6 +15,7 @@ from events.store import filed
 from events.store.filed import Filed, Packed
 from events.store.keys import OfMatches
 from events.store.library import script
+from events.store.packed import listed
 from events.store.projections import UPDATED
 
 EXAMINED = 1000  # matches that one request examines
@@ -80,7 +81,8 @@ class Lists(OfMatches):
         calls = [(list(map(self._keys.stream, part)), ()) for part in parts]
         found: dict[str, Row] = {}
         for part, answer in zip(parts, self._client.run_all(_STANDINGS, calls), strict=True):
-            found.update(zip(part, map(_row, answer), strict=True))
+            for match, row in zip(part, answer, strict=True):
+                found[match] = _row(match, row)
         return [found[match] for match in matches]
 
     def _parts(self, matches: Sequence[str]) -> list[Sequence[str]]:
@@ -142,9 +144,15 @@ class Lists(OfMatches):
             found.update(zip(part, versions, strict=True))
         return [found[match] for match in matches]
 
-    def updates(self, player: str, after: Sequence[int], limit: int) -> list[list[tuple[str, int]]]:
-        """Return the matches in the list of updates of a player, in each partition at most `limit` after a moment, with their moments."""
-        calls = [([f"{tag}:i:{UPDATED}:{player}"], (at, limit)) for tag, at in zip(self._keys.tags(), after, strict=True)]
+    def updates(self, player: str, after: Sequence[int], mark: bool, limit: int) -> list[list[tuple[str, int]]]:
+        """Return the matches in the list of updates of a player, in each partition at most `limit` after a moment, with their moments.
+
+        `mark`: the moments are places that a reader was given. Otherwise matches come that have changed since, and maybe some that changed
+        in the minute before.
+        """
+        calls = [
+            ([f"{tag}:i:{UPDATED}:{player}"], (at, "mark" if mark else "", limit)) for tag, at in zip(self._keys.tags(), after, strict=True)
+        ]
         found = self._client.run_all(_UPDATES, calls)
         return [[(id.decode(), int(at)) for id, at in zip(answer[::2], answer[1::2], strict=True)] for answer in found]
 
@@ -160,9 +168,9 @@ class Lists(OfMatches):
         return found
 
 
-def _row(answer: Sequence[bytes]) -> Row:
-    standing, entry, kind = answer
-    if kind != _FILED:
-        return Row(standing, entry)
-    found = filed.unpack(entry)
+def _row(match: str, answer: Sequence[bytes]) -> Row:
+    standing, item, id = answer
+    if id != _FILED:
+        return Row(*listed(standing, item, match, int(id.partition(b"-")[0] or 0)))
+    found = filed.unpack(item)
     return Row(found.standing, b"", found)

@@ -1,6 +1,7 @@
 """Read and append to the logs of matches. Each log is one Redis stream, and each append is atomic.
 
-The entry of version 42 has the stream id `42-0`. The length of a stream is the version of its match.
+The entry of version 42 has the stream id `42-0`. The length of a stream is the version of its match. Entries are packed (packed.py), which
+nobody else knows.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from events.errors import StoreRefused
 from events.store.client import RedisClient
 from events.store.keys import Keys
 from events.store.library import script, with_reserve
+from events.store.packed import MARK, Turn, entry_in, fingerprint_of, pack, pack_standing, tag_of, unpack
 from events.store.sidelog import running
 from events.store.signing import SigningKeys, signed, stored_secret, verified
 from events.telemetry import metrics
@@ -33,22 +35,28 @@ _APPEND_WITH_RESERVE = with_reserve(_APPEND)
 _SINCE = script("since")
 _LOAD = script("load")
 _ITEMS = script("items")
-_FIELDS = [b"e", b"m"]
+_FIELD = b"e"
 
 
 class Item(NamedTuple):
-    """A raw item of a stream: its id and the bytes of its entry. `foreign`: it has other fields than an entry and a mark."""
+    """An item of a stream: its id and the bytes of its entry. `foreign`: it has other fields than an entry, or another header.
+
+    `tag`: of the request that the entry answers, or b"". `at`: the moment of the entry, or 0.
+    """
 
     id: str
     raw: bytes
     foreign: bool
+    tag: bytes = b""
+    at: int = 0
 
 
 class Changes(NamedTuple):
     """The changes of an append in addition to its entries. Empty values change nothing.
 
-    `due`: by member of the due index, the moment (ms since 1970), or None to remove it. `indexes`: by name, the moment that orders the
-    match there, or None to leave the index. `snapshot`: a version, its bytes, and the older version that it replaces, or None. `tell`: the
+    `due`: by member of the due index, the moment (ms since 1970), or None to remove it. `turn`: what the standing has instead from these
+    entries on until the next ones. `indexes`: by name, the moment that orders the match there, or None to
+    leave the index. `snapshot`: a version, its bytes, and the older version that it replaces, or None. `tell`: the
     players whom the entries tell something, and as organiser `*` and the id. `updated`: the player in whose list of updates the match comes
     last. `leaf`: when the next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is due earlier.
     `reserve`: append also if the memory of the store is full. `seat`: the seat that gets a receipt, which names the side log.
@@ -56,6 +64,7 @@ class Changes(NamedTuple):
 
     due: Mapping[str, int | None] = {}
     standing: bytes = b""
+    turn: Turn | None = None
     indexes: Mapping[str, int | None] = {}
     snapshot: tuple[int, bytes, int | None] | None = None
     secret: str = ""
@@ -188,24 +197,25 @@ class RedisLog:
     def last(self, matches: Sequence[str]) -> list[bytes | None]:
         """Return the last entry of each match, in one round trip; None for a match that does not exist."""
         found = self._client.ranges([("XREVRANGE", self._keys.stream(match), "+", "-", "COUNT", 1) for match in matches])
-        return [items[0][1][b"e"] if items else None for items in found]
+        return [_spanned(match, items)[0][1] if items else None for match, items in zip(matches, found, strict=True)]
 
     def newest(self, matches: Sequence[str]) -> list[tuple[int, bytes]]:
         """Return the version and the bytes of the newest entry of each match, in one round trip."""
-        found = self._ranges([("XREVRANGE", self._keys.stream(match), "+", "-", "COUNT", 1) for match in matches])
+        found = self._ranges(matches, [("XREVRANGE", self._keys.stream(match), "+", "-", "COUNT", 1) for match in matches])
         return [items[0] if items else (0, b"") for items in found]
 
     def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
         """Return the versions and the bytes of the entries of several matches, in one round trip."""
         # An end without the second part of an id includes `7-1`. So a damaged id is in every span of its version.
-        return self._ranges([("XRANGE", self._keys.stream(match), f"{first}-0", str(last), "COUNT", PAGE) for match, first, last in wanted])
+        commands = [("XRANGE", self._keys.stream(match), f"{first}-0", str(last), "COUNT", PAGE) for match, first, last in wanted]
+        return self._ranges([match for match, _, _ in wanted], commands)
 
-    def _ranges(self, commands: Sequence[Sequence[str | int]]) -> list[list[tuple[int, bytes]]]:
+    def _ranges(self, matches: Sequence[str], commands: Sequence[Sequence[str | int]]) -> list[list[tuple[int, bytes]]]:
         try:
             found = self._client.ranges(commands)
         except StoreRefused:  # one of them is not a stream
             found = [self._range(command) for command in commands]
-        return [[(int(id.partition(b"-")[0]), fields.get(b"e", b"")) for id, fields in items] for items in found]
+        return [_spanned(match, items) for match, items in zip(matches, found, strict=True)]
 
     def _range(self, command: Sequence[str | int]) -> Any:
         try:
@@ -216,7 +226,7 @@ class RedisLog:
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""
         page = self._client.items(self._keys.stream(match), f"{after + 1}-0", "+", limit)
-        return [fields[b"e"] for _, fields in page]
+        return [entry for _, entry in _spanned(match, page)]
 
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
         """Yield every entry after a version, fetched page by page."""
@@ -229,7 +239,8 @@ class RedisLog:
         stream, after = self._keys.of(match).stream, "0-0"
         while page := self._client.run(_ITEMS, [stream], [f"({after}", PAGE]):
             for id, fields in page:
-                yield Item(id.decode(), fields[1], fields[::2] != _FIELDS)
+                found = unpack(fields[1], match, _version(id))
+                yield Item(id.decode(), found.raw, fields[::2] != [_FIELD] or not found.sound, found.tag, found.at)
             after = page[-1][0].decode()
 
     def load(self, match: str, version: int | None = None) -> Loaded:
@@ -244,16 +255,17 @@ class RedisLog:
             metrics.snapshots_refused.inc()
             logger.warning("snapshot_refused", match=match, version=at)
             return Loaded(head, None, [], secret)  # the tail begins after the snapshot, so it is not usable
-        return Loaded(head, snapshot, _entries(tail), secret)
+        return Loaded(head, snapshot, _entries(match, tail), secret)
 
     def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
         """Return the news after `version`, and the result of the request with the name `claim`."""
         keys = self._keys.of(match)
-        asked: tuple[list[str], list[str | bytes | int]] = [keys.stream, keys.requests], [version, claim, PAGE, digest]
-        head, tail, answer, entries = self._client.run(_SINCE, *asked, held=False)  # what the caller knows at `version` is held
-        if self._client.replicas and (head != version or answer):
-            head, tail, answer, entries = self._client.run(_SINCE, *asked)
-        return Since(head, _entries(tail), _known(answer, entries) if answer else None)
+        words: list[str | bytes | int] = [version, tag_of(claim) if claim else b"", PAGE, bytes.fromhex(digest)]
+        asked = [keys.stream, keys.requests], words
+        head, tail, known = self._client.run(_SINCE, *asked, held=False)  # what the caller knows at `version` is held
+        if self._client.replicas and (head != version or known):
+            head, tail, known = self._client.run(_SINCE, *asked)
+        return Since(head, _entries(match, tail), _known(match, known) if known else None)
 
     def append(
         self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
@@ -263,14 +275,14 @@ class RedisLog:
         After a lost connection the script is sent again. It never writes twice, and it recognizes its own entries by the mark of the
         attempt.
         """
-        mark = random.randbytes(8)  # each process has its own sequence, also after a fork
+        mark = random.randbytes(MARK)  # each process has its own sequence, also after a fork
         snapshot = self._signed(match, changes.snapshot)
+        items, own, last = [], 0 if claim is None else claim.after, len(entries) - 1
+        tag = b"" if claim is None else tag_of(claim.name)
+        for place, raw in enumerate(entries):
+            turn = changes.turn if place == last else None
+            items.append(pack(raw, match, expected + 1 + place, mark, tag if place >= own else b"", turn))
         change: dict[str, Any] = {"expected": expected, "most": PAGE}
-        if digest:
-            change["digest"] = digest
-        if claim is not None:
-            change["request"] = claim.name
-            change["answer"] = f"{expected + 1 + claim.after}:{expected + len(entries)}:{claim.fingerprint}"
         if snapshot is not None:
             change["snapshot"], _, change["replaces"] = snapshot
         if changes.secret:
@@ -287,18 +299,24 @@ class RedisLog:
             change["tell"] = "".join([f" {player}" for player in changes.tell])
         if changes.seat:
             change["seat"] = changes.seat
-        words = [orjson.dumps(change), mark, changes.standing, snapshot[1] if snapshot else b"", *entries]
+        words: list[str | bytes | int] = [
+            orjson.dumps(change),
+            pack_standing(changes.standing, expected + len(entries)) if changes.standing else b"",
+            snapshot[1] if snapshot else b"",
+            bytes.fromhex(digest),
+            *items,
+        ]
         call = _APPEND_WITH_RESERVE if changes.reserve else _APPEND, [self._keys.stream(match)], words
         answer = self._client.run(*call, barrier=False)
         if self._client.replicas and answer[0] != 1:  # it has written nothing, so nothing of what it tells is known to be held
             answer = self._client.run(*call)
-        if answer[0] == 1 or _is_mine(answer[2], mark):
+        if answer[0] == 1 or _is_mine(answer[-1], items[own if answer[0] == 2 else 0]):
             if changes.secret and expected == 0:
                 self._signing.learn(match, changes.secret)
             return Appended(_sidelog(changes.seat, *answer[1:3]) if answer[0] == 1 and changes.seat else None)
         if answer[0] == 0:
-            return Conflict(answer[1], _entries(answer[2]))
-        return _known(answer[1], answer[2])
+            return Conflict(answer[1], _entries(match, answer[2]))
+        return _known(match, answer[1])
 
     def matches(self) -> Iterator[str]:
         """Yield the id of every match that has a log, in no order."""
@@ -341,16 +359,26 @@ def _sidelog(seat: str, reads: bytes | None, refused: bytes | None) -> SideLog |
     return SideLog(seat, running(refused), running(reads)) if reads or refused else None
 
 
-def _known(answer: bytes, entries: Iterable[Fields]) -> Known:
-    first, last, fingerprint = answer.decode().split(":")
-    return Known(int(first), int(last), fingerprint, _entries(entries))
+def _known(match: str, items: Sequence[Fields]) -> Known:
+    """Return the answer to a request from the items of its entries."""
+    entries = _entries(match, items)
+    return Known(_version(items[0][0]), _version(items[-1][0]), fingerprint_of(entries[-1]), entries)
 
 
-def _entries(items: Iterable[Fields]) -> list[bytes]:
-    """Return the bytes of entries in the answer of a script: each item is an id, and its fields as `e`, entry, `m`, mark."""
-    return [fields[1] for _, fields in items]
+def _version(id: bytes) -> int:
+    return int(id.partition(b"-")[0])
 
 
-def _is_mine(items: Sequence[Fields], mark: bytes) -> bool:
-    """Return True if the first of these items has the mark of this attempt."""
-    return bool(items) and items[0][1][3:4] == [mark]
+def _spanned(match: str, items: Iterable[tuple[bytes, Mapping[bytes, bytes]]]) -> list[tuple[int, bytes]]:
+    """Return the versions and the bytes of the entries of items."""
+    return [(version := _version(id), entry_in(fields.get(_FIELD, b""), match, version)) for id, fields in items]
+
+
+def _entries(match: str, items: Iterable[Fields]) -> list[bytes]:
+    """Return the bytes of entries in the answer of a script: each item is an id, and its fields as `e` and a packed entry."""
+    return [entry_in(fields[1], match, _version(id)) for id, fields in items]
+
+
+def _is_mine(items: Sequence[Fields], first: bytes) -> bool:
+    """Return True if the first of these items has the digest and the mark of this one, so that this attempt wrote it."""
+    return bool(items) and items[0][1][1][: 32 + MARK] == first[: 32 + MARK]

@@ -11,28 +11,31 @@ import orjson
 from events.store.client import RedisClient
 from events.store.keys import Keys, OfMatches
 from events.store.library import script
+from events.store.packed import listed, pack_standing
 from events.store.signing import SigningKeys, signed
 
 UPDATED = "updated"  # the first part of the names of the lists of updates, which do not follow from the logs
 
 _PROJECT = script("project")
 _REMOVE = script("remove")
+_STANDINGS = script("standings")
 
 
 class Derived(NamedTuple):
-    """The projections of a match at `head`: requests with their answers, snapshots by version, and the rest as in Changes.
+    """The projections of a match at `head`: tags of requests with their versions, snapshots by version, and the rest as in Changes.
 
-    `updated`: the player in whose list of updates the match must be, at any place.
+    `updated`: the player in whose list of updates the match must be, at any place. `tags`: of the requests of all entries, by version.
     """
 
     head: int
     standing: bytes
     updated: str
-    requests: Mapping[str, str]
+    requests: Mapping[bytes, int]
     snapshots: Mapping[int, bytes]
     indexes: Mapping[str, int]
     due: Mapping[str, int]
     leaf: int | None = None
+    tags: Mapping[int, bytes] = {}
 
 
 class Listed(NamedTuple):
@@ -53,7 +56,7 @@ class Stored(NamedTuple):
     """The stored projections of a match: its snapshots have their signatures, and the requested places have their scores."""
 
     standing: bytes | None
-    requests: Mapping[str, str]
+    requests: Mapping[bytes, bytes]
     snapshots: Mapping[str, bytes]
     indexes: Mapping[str, float]
     due: Mapping[str, float]
@@ -75,9 +78,9 @@ class Projections(OfMatches):
         """Return the stored projections of a match. `places`: where to look for it."""
         keys = self._keys.of(match)
         indexes, due = sorted(places.indexes), sorted(places.due)
-        standing, requests, snapshots, leaf, moments, *scores = self._client.ask_all(
+        newest, requests, snapshots, leaf, moments, *scores = self._client.ask_all(
             [
-                ("GET", keys.standing),
+                (_STANDINGS.command, _STANDINGS.function, 1, keys.stream),
                 ("HGETALL", keys.requests),
                 ("HGETALL", keys.snapshots),
                 ("ZSCORE", keys.pending, match),
@@ -85,9 +88,10 @@ class Projections(OfMatches):
                 *[("ZSCORE", keys.indexes + name, match) for name in indexes],
             ]
         )
+        standing, item, id = newest[0]
         return Stored(
-            standing,
-            {_text(name): _text(answer) for name, answer in requests.items()},
+            listed(standing, item, match, int(id.partition(b"-")[0] or 0))[0] if standing else None,
+            requests,
             {_text(version): snapshot for version, snapshot in snapshots.items()},
             {name: score for name, score in zip(indexes, scores, strict=True) if score is not None},
             {member: score for member, score in zip(due, moments[1:], strict=True) if score is not None},
@@ -122,14 +126,15 @@ class Projections(OfMatches):
         indexes = {**dict.fromkeys(listed.indexes - {f"{UPDATED}:{derived.updated}"}), **derived.indexes}
         change = {
             "head": derived.head,
-            "requests": derived.requests,
             "leaf": derived.leaf,
             "indexes": indexes,
             "updated": derived.updated,
         }
-        kept = [value for pair in sorted(snapshots.items()) for value in pair]
+        kept: list[bytes | int] = [word for pair in sorted(snapshots.items()) for word in pair]
+        kept += [word for pair in sorted(derived.requests.items()) for word in pair]
         moments = [value for member, moment in due.items() for value in (_bytes(member), moment)]
-        words = [orjson.dumps(change), derived.standing, len(snapshots), *kept, *moments]
+        standing = pack_standing(derived.standing, derived.head)
+        words: list[str | bytes | int] = [orjson.dumps(change), standing, len(snapshots), len(derived.requests), *kept, *moments]
         return bool(self._client.run(_PROJECT, [self._keys.stream(match)], words))
 
     def remove_strays(self, listing: Listing) -> int:

@@ -1,7 +1,8 @@
 """Store the pulses of processes, and the outages that follow from them. This is source data: it is not derived from anything.
 
-`{pulse}:processes` has the newest pulse of each process and of each role, as text: service time, uptime and boot id
-(events/timing/clock.py). `{pulse}:outages` has the begin of each outage of the last 61 days, at most 10,000, scored by its end.
+`{pulse}:now` has the newest pulse of each process and of each role, as text: service time, uptime and boot id (events/timing/clock.py).
+It is in memory alone. `{pulse}:processes` has a pulse of each role, at most three seconds old. `{pulse}:outages` has the begin of each
+outage of the last 61 days, at most 10,000, scored by its end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from events.store.client import RedisClient
 from events.store.library import script
 from events.timing.clock import Beat
 
-_KEYS = ["{pulse}:processes", "{pulse}:outages"]
+_KEYS = ["{pulse}:processes", "{pulse}:outages", "{pulse}:now"]
 _PULSE = script("pulse")
 
 
@@ -32,20 +33,24 @@ class Pulses:
         self._client = client
         self._tags = tags
 
-    def beat(self, role: str, process: str, beat: Beat, since: int, still: Mapping[str, int], gone: Sequence[str]) -> Heard:
+    def beat(
+        self, role: str, process: str, beat: Beat, since: int, still: Mapping[str, int], gone: Sequence[str], own: int | None
+    ) -> Heard:
         """Write the pulse of a process. Return the pulses of all, and the outages that ended after `since`.
 
-        `still`: names without a new pulse, with the moment of their last one; that is an outage. `gone`: processes that have ended.
+        `still`: names without a new pulse, with the moment of their last one; that is an outage. `gone`: processes that have ended. `own`:
+        the moment of the last pulse of this process, which the store may have forgotten.
         """
         self._client.hold(self._tags)  # while replicas are away nobody can act, which is an outage
         names = [text for name, moment in still.items() for text in (name, moment)]
         rest = f"{beat.uptime} {beat.boot}"
-        found = self._client.run(_PULSE, _KEYS, [role, process, beat.moment, rest, since, len(still), *names, *gone], held=False)
+        words: list[str | bytes | int] = [role, process, beat.moment, rest, since, "" if own is None else own, len(still), *names, *gone]
+        found = self._client.run(_PULSE, _KEYS, words, held=False)
         return _heard(*found)
 
     def look(self, since: int) -> Heard:
         """Return the pulses of all, and the outages that ended after `since`."""
-        return _heard(*self._client.run(_PULSE, _KEYS, ["", "", 0, "", since, 0], held=False))
+        return _heard(*self._client.run(_PULSE, _KEYS, ["", "", 0, "", since, "", 0], held=False))
 
 
 def _heard(pulses: list[bytes], outages: list[bytes], new: int) -> Heard:

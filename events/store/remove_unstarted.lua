@@ -10,17 +10,19 @@ local indexes = cjson.decode(ARGV[4])
 local head = redis.call('XLEN', stream)
 if head > 0 then
   if head ~= whole(ARGV[1], 0) then return 0 end
-  local first = cjson.decode(redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1][2][2])
-  local last = cjson.decode(redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1][2][2])
-  local until_ms = first.events[1].expires or first.at + whole(ARGV[2], 0)
-  if last.events[1].type == 'match_closed' then until_ms = math.min(until_ms, last.at + whole(ARGV[3], 0)) end
+  local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+  local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
+  local created, until_ms = moment_of(first), expiry_of(first)
+  if created == 0 then error({err = 'ERR the first entry cannot be read'}) end
+  until_ms = until_ms or created + whole(ARGV[2], 0)
+  if has_fact(last, CLOSES) then until_ms = math.min(until_ms, moment_of(last) + whole(ARGV[3], 0)) end
   local now = now_ms()
-  if now < until_ms or now < first.at + 3600000 then return 0 end  -- an hour at least, whatever the entry says
+  if now < until_ms or now < created + 3600000 then return 0 end  -- an hour at least, whatever the entry says
   local after = '-'
   repeat
     local page = redis.call('XRANGE', stream, after, '+', 'COUNT', 500)
     for _, item in ipairs(page) do
-      if string.find(item[2][2], '"type":"seats_filled"', 1, true) then return 0 end
+      if has_fact(item, STARTS) then return 0 end
       after = '(' .. item[1]
     end
   until #page == 0

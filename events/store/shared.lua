@@ -46,10 +46,14 @@ local function set_moment(index, member, moment)
   if moment == cjson.null then redis.call('ZREM', index, member) else redis.call('ZADD', index, moment, member) end
 end
 
--- Put a match last in a list of updates, whose moments never repeat: the store's own clock, or later if that went back or stands.
-local function put_last(list, match)
-  local last, clock = redis.call('ZRANGE', list, 0, 0, 'REV', 'WITHSCORES')[2], redis.call('TIME')
-  local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+-- Put a match last in the list of updates of a player, whose moments never repeat: the store's own clock, or later if that went back or stands. A
+-- match stays where it is for a minute if nobody has read it there (updates.lua): whoever reads it finds it as it is then.
+local UNREAD_MS = 60000
+local function put_last(of_partition, player, match)
+  local list, now = of_partition .. 'i:updated:' .. player, now_ms()
+  local place = tonumber(redis.call('ZSCORE', list, match) or nil)
+  if place and now - place < UNREAD_MS and place > tonumber(redis.call('HGET', of_partition .. 'given', player) or 0) then return end
+  local last = redis.call('ZRANGE', list, 0, 0, 'REV', 'WITHSCORES')[2]
   redis.call('ZADD', list, string.format('%d', last and math.max(now, tonumber(last) + 1) or now), match)
 end
 
@@ -150,7 +154,102 @@ local function add_hook(of_partition, item, version)
   return true
 end
 
--- Return true if the entry of an item of a stream has a digest.
+-- ---------------------------------------------------------------- items of a stream (events/store/packed.py)
+-- A request is found by its tag, which the items of its entries have. Of every eight versions, the hash `r` gets the tags with their versions at
+-- once, and the newest items are looked at themselves. A retry is safe for a day: what came before a day without an entry is dropped.
+local BLOCK, DAY_MS, LONGEST_LIST = 8, 86400000, 50
+local STARTS, CLOSES, EXPIRES = 1, 2, 4
+
+-- Raise an error unless this can be an item.
+local function check_item(item)
+  if #item < 43 or (math.floor(string.byte(item, 35) / 2) % 2 == 1 and #item < 51) then error({err = 'ERR not an item'}) end
+end
+
+-- Return the version of an item, or nil if it has another id than those that are written.
+local function item_version(item)
+  return tonumber(string.match(item[1], '^(%d+)-0$'))
+end
+
+-- Return true if an item has the digest of an entry: 32 bytes, or in hex.
 local function has_digest(item, digest)
-  return item and string.find(item[2][2], '"digest":"' .. digest .. '"', 1, true) ~= nil
+  if #digest == 64 then digest = string.gsub(digest, '%x%x', function(byte) return string.char(tonumber(byte, 16)) end) end
+  return item ~= nil and string.sub(item[2][2], 1, 32) == digest
+end
+
+-- Return the number in 6 bytes of an item.
+local function item_number(item, first)
+  local number = 0
+  for place = first, first + 5 do number = number * 256 + (string.byte(item[2][2], place) or 0) end
+  return number
+end
+
+-- Return the moment of the entry of an item; 0 if it is none.
+local function moment_of(item)
+  return item_number(item, 37)
+end
+
+-- Return true if an item has a flag of its byte of facts.
+local function has_fact(item, flag)
+  return math.floor((string.byte(item[2][2], 36) or 0) / flag) % 2 == 1
+end
+
+-- Return the tag of the request that the entry of an item answers, or nil.
+local function tag_of(item)
+  return math.floor((string.byte(item[2][2], 35) or 0) / 2) % 2 == 1 and string.sub(item[2][2], 43, 50) or nil
+end
+
+-- Return until when a match may wait for its start by the item of its first entry, or nil.
+local function expiry_of(item)
+  if not has_fact(item, EXPIRES) then return nil end
+  return item_number(item, tag_of(item) and 51 or 43)
+end
+
+-- Return the item of a version, or nil.
+local function item_at(stream, version)
+  local id = string.format('%d-0', version)
+  return redis.call('XRANGE', stream, id, id)[1]
+end
+
+-- Return the items of the entries that answer a request, or nil. `newest`: the newest items, those that are not in `requests` among them.
+local function answer_to(stream, requests, tag, newest)
+  local version = tonumber(redis.call('HGET', requests, tag) or nil)
+  if not version then
+    local head = newest[1] and item_version(newest[1]) or 0
+    for place = 1, math.min(head % BLOCK, #newest) do
+      if tag_of(newest[place]) == tag then version = item_version(newest[place]) end
+    end
+  end
+  if not version then return nil end
+  local first = math.max(1, version - LONGEST_LIST)
+  local found = {}
+  for _, item in ipairs(redis.call('XRANGE', stream, string.format('%d-0', first), string.format('%d-0', version + LONGEST_LIST))) do
+    local at = item_version(item)
+    if tag_of(item) == tag then found[#found + 1] = item
+    elseif at and at < version then found = {}
+    elseif at then break end
+  end
+  return found[1] and found or nil
+end
+
+-- Let `requests` get the tags of the blocks that are complete after a match has moved from one version to another.
+local function note_requests(stream, requests, from, to)
+  local first = from - from % BLOCK
+  local last = to - to % BLOCK
+  if first == last then return end
+  local before, words = first > 0 and item_at(stream, first), {}
+  before = before and moment_of(before)
+  for block = first, last - BLOCK, BLOCK do
+    local items = redis.call('XRANGE', stream, string.format('%d-0', block + 1), string.format('%d-0', block + BLOCK))
+    local after = #items > 0 and moment_of(items[#items])
+    if before and after and before < after - DAY_MS then
+      redis.call('UNLINK', requests)
+      words = {}
+    end
+    for _, item in ipairs(items) do
+      local tag = tag_of(item)
+      if tag then words[#words + 1], words[#words + 2] = tag, item_version(item) end
+    end
+    before = after or before
+  end
+  if #words > 0 then redis.call('HSET', requests, unpack(words)) end
 end

@@ -1,4 +1,4 @@
-"""Sign snapshots: put a keyed hash in front of each. The key is derived from the secret of the match.
+"""Compress and sign snapshots: put a keyed hash in front of each. The key is derived from the secret of the match.
 
 Without the secret, nobody can change a snapshot or move it to another version or match. A snapshot without a valid signature is not used.
 """
@@ -12,6 +12,7 @@ from cachetools import LRUCache
 
 from events.store.client import RedisClient
 from events.store.keys import Keys
+from events.store.packed import pack_snapshot, unpack_snapshot
 
 _SIZE = 32
 _REMEMBERED = 16_384
@@ -23,18 +24,19 @@ def signing_key(secret: str) -> bytes:
 
 
 def signed(key: bytes, version: int, snapshot: bytes) -> bytes:
-    """Return the snapshot of a version with its signature in front."""
-    return _signature(key, version, snapshot) + snapshot
+    """Return the snapshot of a version compressed, with its signature in front."""
+    packed = pack_snapshot(snapshot)
+    return _signature(key, version, packed) + packed
 
 
 def verified(key: bytes, version: int, stored: bytes) -> bytes | None:
     """Return the stored snapshot of a version without its signature, or None if the signature is wrong."""
-    snapshot = stored[_SIZE:]
-    return snapshot if hmac.compare_digest(stored[:_SIZE], _signature(key, version, snapshot)) else None
+    packed = stored[_SIZE:]
+    return unpack_snapshot(packed) if hmac.compare_digest(stored[:_SIZE], _signature(key, version, packed)) else None
 
 
-def _signature(key: bytes, version: int, snapshot: bytes) -> bytes:
-    return hmac.digest(key, b"%d:%b" % (version, snapshot), "sha256")
+def _signature(key: bytes, version: int, packed: bytes) -> bytes:
+    return hmac.digest(key, b"%d:%b" % (version, packed), "sha256")
 
 
 class SigningKeys:

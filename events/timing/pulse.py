@@ -94,9 +94,10 @@ class Pulse:
                 if beat.uptime - seen.since > ALIVE_MS and name not in gone and name != self._name
             }
             since = self.outages.since
-            heard = self._pulses.beat(self._role, self._name, beat, since, still, gone) if self._role else self._pulses.look(since)
+            own = None if self._last is None else self._last.moment
+            heard = self._pulses.beat(self._role, self._name, beat, since, still, gone, own) if self._role else self._pulses.look(since)
             self._learn(heard, beat, gone)
-            still = {name: moment for name, moment in still.items() if name in heard.pulses and heard.pulses[name].moment == moment}
+            still = {name: moment for name, moment in still.items() if name not in heard.pulses or heard.pulses[name].moment == moment}
             if still.keys() - self._still.keys():
                 log.warning("processes_frozen", number=len(still))
             self._still, self._last = still, beat
@@ -152,7 +153,9 @@ class Pulse:
         """Remember the pulses and outages in an answer."""
         self.outages.add(heard.outages)
         metrics.outages.inc(heard.new)
-        self._seen = {name: self._seen_now(name, pulse, beat) for name, pulse in heard.pulses.items() if name not in gone}
+        # A store that was started anew has forgotten the processes that have given no pulse since. They may be frozen.
+        forgotten = {name: seen for name, seen in self._seen.items() if name not in heard.pulses and name not in gone}
+        self._seen = forgotten | {name: self._seen_now(name, pulse, beat) for name, pulse in heard.pulses.items() if name not in gone}
         others = _newest({name: pulse for name, pulse in heard.pulses.items() if name != self._name})
         if others is not None:
             self._clock.keep_up(others)

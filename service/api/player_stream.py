@@ -20,7 +20,7 @@ from flask import Response
 from events import lists, recall
 from events.errors import PlatformError, StoreUnavailable
 from events.hearing import Told
-from events.standings import ASKED, CALLED, MADE, NEVER, NEWS, OFFERED, OWN, UNFINISHED
+from events.standings import ASKED, CALLED, MADE, NEVER, NEWS, NEWS_MS, OFFERED, OWN, UNFINISHED
 from record.notices import Notice, waiting
 from record.questions import TURN
 from service.api.event_shapes import in_stream, player_data
@@ -239,12 +239,12 @@ class _Feed:
         return sorted({*own, *(match for places in called for _, match in places)})
 
     def _with_news(self, since: int) -> list[str]:
-        """Return the matches that have told something since a moment."""
+        """Return the matches that have told something since a moment, and maybe some that have told something shortly before."""
         store, player = self._platform.store.lists, self._player
         if self._created:
-            return sorted(store.since([f"{MADE}:{player}"], since))
+            return sorted(store.since([f"{MADE}:{player}"], since - NEWS_MS))
         called = store.newest([f"{CALLED}:{player}"], None, MOST_CALLED)
-        return sorted({*store.since([f"{NEWS}:{player}"], since), *(match for at, match in called if at >= since)})
+        return sorted({*store.since([f"{NEWS}:{player}"], since - NEWS_MS), *(match for at, match in called if at >= since)})
 
     def _is_told(self, notice: Notice) -> bool:
         return notice.organiser == self._player if self._created else self._player in notice.to

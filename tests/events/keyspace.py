@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from events.store.client import RedisClient
+from events.store.packed import listed
 
 FILED = (":filed", ":g:", ":groups", ":counts", ":passing")  # of matches that are filed away; their order depends on when they were
 
@@ -27,4 +28,7 @@ def projections(client: RedisClient) -> dict[str, Any]:
         found[key] = client.ask(*command)
         if ":i:updated:" in key:  # the store gives these moments, and none follows from a stream
             found[key] = sorted(member for member, _ in found[key])
+        if ":m:" in key:  # what it says together with the newest entry follows from the stream, but not at which version it was whole
+            id, fields = client.ranges([("XREVRANGE", key.replace(":m:", ":s:"), "+", "-", "COUNT", 1)])[0][0]
+            found[key] = listed(found[key], fields[b"e"], key.partition(":m:")[2], int(id.partition(b"-")[0]))
     return found

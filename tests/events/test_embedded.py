@@ -246,7 +246,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("mark", ["", "# Warledger, data of format 2\n", "# Warledger, data of format 10\n", "# another tool\n"])
+@pytest.mark.parametrize("mark", ["", "# Warledger, data of format 1\n", "# Warledger, data of format 20\n", "# another tool\n"])
 def test_a_folder_of_another_format_is_refused_and_stays_as_it_is(tmp_path: Path, mark: str) -> None:
     file = tmp_path / "store/appendonlydir/commands.conf"
     file.parent.mkdir(parents=True)

@@ -15,6 +15,7 @@ import pytest
 from events import lists
 from events.lists import Asker
 from events.store import lists as stored
+from events.store import packed
 from events.store.client import RedisClient
 from events.store.filed import NotFit, id_of, pack, packed_id, unpack
 from events.store.keys import Keys
@@ -115,8 +116,8 @@ class Crowd:
         for updated, one in enumerate(self.matches):
             keys = self.keys.of(one.match)
             creator = next(name for name in one.indexes if name.startswith("creator:")).partition(":")[2]
-            pipe.execute_command(renamed["SET"], keys.standing, one.standing)
-            pipe.execute_command(renamed["XADD"], keys.stream, f"{one.head}-0", "e", one.entry, "m", "x")
+            pipe.execute_command(renamed["SET"], keys.standing, packed.pack_standing(one.standing, one.head))
+            pipe.execute_command(renamed["XADD"], keys.stream, f"{one.head}-0", "e", packed.pack(one.entry, one.match, one.head))
             for name, moment in {**one.indexes, f"updated:{creator}": START + 7 * updated + dice.randrange(7)}.items():
                 pipe.execute_command(renamed["ZADD"], keys.indexes + name, moment, one.match)
         pipe.execute()
@@ -124,8 +125,7 @@ class Crowd:
     def file_away(self, one: Made) -> None:
         """Let a match be filed away, as when the archive has it."""
         self.keeper.unlink(self.keys.stream(one.match))
-        packed = pack(one.match, one.game, one.head, one.digest, one.at, one.standing, one.indexes)
-        assert self.lists.file_away(one.match, packed)
+        assert self.lists.file_away(one.match, pack(one.match, one.game, one.head, one.digest, one.at, one.standing, one.indexes))
 
     def answers(self) -> Iterator[Any]:
         """Yield what lists, sizes and standings say."""

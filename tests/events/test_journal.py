@@ -15,6 +15,7 @@ from events.audit import audit
 from events.keeping import journal, losses
 from events.keeping.journal import Busy, Journal, Known, mark_of
 from events.platform import DAY_MS, Platform
+from events.store.packed import entry_in, pack
 from tests import forks
 from tests.conftest import Servers, within
 from workers.journal import keep
@@ -113,7 +114,8 @@ def test_entries_that_were_replaced_are_told_apart_from_one_whose_bytes_were_cha
     after = cut_stream(servers, platform, damaged, 5)
     stream = platform.store.keys.of(damaged).stream
     for id, fields in after:
-        changed = {**fields, b"e": fields[b"e"].replace(b"add", b"bdd")} if id == b"6-0" else fields
+        raw = entry_in(fields[b"e"], damaged, int(id[:-2]))
+        changed = {b"e": pack(raw.replace(b"add", b"bdd"), damaged, 6)} if id == b"6-0" else fields
         servers.keeper.xadd(stream, changed, id)  # type: ignore[arg-type]
     expected = [(replaced, 5, 7, "replaced"), (damaged, 6, 6, "damaged"), (shorter, 5, 5, "replaced"), (shorter, 6, 7, "gone")]
     assert sorted(compared(platform, data)) == sorted(expected)

@@ -30,7 +30,6 @@ from events.platform import Platform, open_platform
 from events.snapshots import kept
 from events.store.accounts import Signer
 from events.store.log import Conflict
-from events.store.projections import Listed
 from events.store.signing import signed, signing_key
 from events.telemetry import metrics
 from games.kernel import Match, Refused, fold, no
@@ -403,8 +402,9 @@ def test_a_request_of_an_actor_without_a_player_is_its_own(platform: Platform, b
     play.play(platform, match, "one", [add(1, stay=False)], request="r")
     play.play(platform, match, "two", [add(1, stay=False)], request="r")
     play.play(platform, match, "system", [{"type": "advance"}], request="r")
-    stored = platform.store.projections.stored(match, Listed(set(), set()))
-    assert sorted(stored.requests) == sorted([f"{ann}/r", "two/r", "system/r"])
+    log, head = platform.store.log, recall.position(platform, match).version
+    known = [log.since(match, head, name).known for name in (f"{ann}/r", "two/r", "system/r")]
+    assert [one and (one.first, one.last) for one in known] == [(head - 2, head - 2), (head - 1, head - 1), (head, head)]
 
 
 @pytest.mark.parametrize("value", [1, 10**30, "\ud800"])

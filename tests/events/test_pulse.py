@@ -224,14 +224,14 @@ def test_a_store_that_was_away_is_an_outage_for_all(town: Town) -> None:
 def test_a_process_without_a_role_looks_and_leaves_no_trace(town: Town) -> None:
     web = town.begin(WEB)
     town.live(1000, web)
-    before = town.servers.keeper.hgetall("{pulse}:processes")
+    before = town.servers.keeper.hgetall("{pulse}:now")
     looker = Pulse(Pulses(RedisClient(town.servers.store_url)), Floors(town.servers.queue_url), town.machine.clock())
     looker.beat()
     town.machine.pass_ms(MINUTE)
     web.beat()
     looker.refresh(town.machine.wall - 1)
     assert outages(looker) == [(1, 61)]
-    assert town.servers.keeper.hgetall("{pulse}:processes").keys() == before.keys()  # type: ignore[union-attr]
+    assert town.servers.keeper.hgetall("{pulse}:now").keys() == before.keys()  # type: ignore[union-attr]
 
 
 def test_only_news_costs_a_round_trip(town: Town) -> None:
@@ -332,9 +332,10 @@ def test_a_floor_expires_and_the_loss_of_the_queue_is_no_error(town: Town) -> No
         {3: "5"},
         {3: "5 b\r\n"},
         {4: "x"},
-        {5: "3"},
-        {5: "-1"},
-        {7: "soon"},
+        {5: "soon"},
+        {6: "3"},
+        {6: "-1"},
+        {8: "soon"},
     ],
     ids=str,
 )
@@ -342,17 +343,17 @@ def test_a_pulse_with_hostile_arguments_is_refused_and_changes_nothing(town: Tow
     from events.store import library
 
     client = RedisClient(town.servers.store_url)
-    words = ["web", "web:1:2:3", "9", "5 boot", "0", "1", "web", "9"]
-    keys = ["{pulse}:processes", "{pulse}:outages"]
+    words = ["web", "web:1:2:3", "9", "5 boot", "0", "", "1", "web", "9"]
+    keys = ["{pulse}:processes", "{pulse}:outages", "{pulse}:now"]
     with pytest.raises(StoreRefused):
         client.run(library.script("pulse"), keys, [changed.get(place, word) for place, word in enumerate(words)])
     assert town.servers.keeper.keys("{pulse}*") == []
     client.run(library.script("pulse"), keys, words)
-    assert town.servers.keeper.keys("{pulse}*") == [b"{pulse}:processes"]
+    assert set(town.servers.keeper.keys("{pulse}*")) == {b"{pulse}:processes", b"{pulse}:now"}
 
 
 def test_there_are_never_more_than_a_thousand_processes(town: Town) -> None:
-    town.servers.keeper.hset("{pulse}:processes", mapping={f"web:1:{number}:1": "1 1 b" for number in range(1001)})
+    town.servers.keeper.hset("{pulse}:now", mapping={f"web:1:{number}:1": "1 1 b" for number in range(1001)})
     with pytest.raises(StoreRefused):
         town.begin(WEB)
 
@@ -360,13 +361,50 @@ def test_there_are_never_more_than_a_thousand_processes(town: Town) -> None:
 def test_one_server_and_a_cluster_keep_pulses_alike(store: Store) -> None:
     role, name = WEB, f"{WEB}:1:{random.randrange(1, 1 << 40)}:1"
     moment = 5_000_000_000_000 + random.randrange(1 << 40)
-    store.pulses.beat(role, name, Beat(moment, 1, "b"), 0, {}, [])
-    heard = store.pulses.beat(role, name, Beat(moment + 5000, 2, "b"), moment, {}, [])
+    store.pulses.beat(role, name, Beat(moment, 1, "b"), 0, {}, [], None)
+    heard = store.pulses.beat(role, name, Beat(moment + 5000, 2, "b"), moment, {}, [], None)
     assert heard.pulses[name] == heard.pulses[role] == (moment + 5000, 2, "b")
     assert (moment, moment + 5000) in heard.outages
     other = f"{WORKER}:1:1:1"
-    assert name not in store.pulses.beat(WORKER, other, Beat(moment + 5000, 2, "b"), moment, {}, [name]).pulses
+    assert name not in store.pulses.beat(WORKER, other, Beat(moment + 5000, 2, "b"), moment, {}, [name], None).pulses
     assert store.pulses.look(moment).outages == heard.outages
+
+
+def test_a_pulse_of_a_role_is_written_to_the_file_every_two_seconds_and_one_of_a_process_never(town: Town) -> None:
+    web, worker = town.begin(WEB), town.begin(WORKER)
+    written = set()
+    for _ in range(12):
+        town.live(1000, web, worker)
+        written.add(tuple(sorted(town.servers.keeper.hgetall("{pulse}:processes").items())))  # type: ignore[union-attr]
+    assert {name for found in written for name, _ in found} == {b"web", b"worker"}
+    assert 6 <= len(written) <= 7
+
+
+def test_a_store_that_is_started_anew_knows_since_when_nothing_ran_and_no_older_pulse_of_a_process(town: Town) -> None:
+    """What is in memory alone comes back as it was when the file was last rewritten."""
+    web, worker = town.begin(WEB), town.begin(WORKER)
+    town.live(1000, web, worker)
+    old = town.servers.keeper.hgetall("{pulse}:now")
+    town.live(60_000, web, worker)
+    town.servers.keeper.delete("{pulse}:now")
+    town.servers.keeper.hset("{pulse}:now", mapping=old)  # type: ignore[arg-type]
+    town.machine.pass_ms(10_000)
+    for pulse in (web, worker):
+        pulse.beat()
+    assert outages(web) == [(60, 71)], "since the last pulse of a role that was written, and not since the older ones of processes"
+
+
+def test_a_process_that_was_frozen_while_the_store_was_started_anew_is_still_frozen(town: Town) -> None:
+    web, worker = town.begin(WEB), town.begin(WORKER)
+    town.live(1000, web, worker)
+    town.live(3000, worker)
+    assert worker.is_disturbed
+    town.servers.keeper.delete("{pulse}:now")
+    town.live(1000, worker)
+    assert worker.is_disturbed
+    town.live(1000, web, worker)
+    assert not worker.is_disturbed
+    assert len(outages(worker)) == 1
 
 
 # ---------------------------------------------------------------- threads

@@ -220,7 +220,7 @@ def test_a_store_of_another_format_is_refused_and_not_marked(
     begin()
     servers.keeper.delete("{store}:begun") if mark is None else servers.keeper.set("{store}:begun", mark)
     for refused in (lambda: again(platform), lambda: check_store(platform.settings)):
-        with pytest.raises(WrongStore, match="reads only format 1"):
+        with pytest.raises(WrongStore, match="reads only format 2"):
             refused()
     assert servers.keeper.get("{store}:begun") == (None if mark is None else mark.encode())
 
@@ -246,7 +246,7 @@ def test_an_empty_store_is_begun_in_this_format(platform: Platform, servers: Ser
     servers.keeper.flushdb()
     again(platform).close()
     mark = servers.keeper.get("{store}:begun")
-    assert re.fullmatch(rb"1 16 [0-9a-f]{64}", mark)
+    assert re.fullmatch(rb"2 16 [0-9a-f]{64}", mark)
     servers.keeper.delete("{store}:begun")
     again(platform).close()
     assert servers.keeper.get("{store}:begun") != mark, "each store has a secret of its own"

@@ -23,6 +23,7 @@ from events.store.accounts import ADMIN
 from events.store.client import RedisClient
 from events.store.heads import MISSED
 from events.store.log import Changes
+from events.store.packed import pack
 from record.entries import parse
 from tests.conftest import Keeper, Servers, take_seat
 
@@ -154,7 +155,7 @@ def test_every_command_of_the_server_leaves_the_source_data_and_other_connection
     bystander.connect(servers.store_url.removeprefix("unix://"))
     bystander.sendall(hiredis.pack_command(("CLIENT", "SETNAME", "bystander")))
     assert bystander.recv(1 << 16) == b"+OK\r\n"
-    token = embedded.renamed(servers.data)["XADD"].partition(".")[2]
+    token = embedded.renamed(servers.data)["XADD"][:-1]
     sent, permitted = set(), set()
     for words in every_command(world.keeper, world.letters):
         said = answer(servers, words)
@@ -192,11 +193,11 @@ def test_every_command_of_a_script_is_a_read_or_is_renamed(name: str, servers: S
 
 def test_the_names_of_commands_are_in_no_file_that_others_can_read_and_in_no_argument_of_a_process(servers: Servers) -> None:
     folder = (servers.data / embedded.STORE).resolve()
-    token = embedded.renamed(servers.data)["XADD"].partition(".")[2]
+    token = embedded.renamed(servers.data)["XADD"][:-1]
     number = servers.keeper.info("server")["process_id"]
     assert token.encode() not in Path(f"/proc/{number}/cmdline").read_bytes() + Path(f"/proc/{number}/environ").read_bytes()
     assert token not in (folder / "server.log").read_text() + (folder / "rights.acl").read_text()
-    assert len(token) == 32
+    assert len(token) == 13
     assert (folder / "appendonlydir/commands.conf").stat().st_mode & 0o077 == 0
     assert folder.stat().st_mode & 0o077 == 0
 
@@ -204,13 +205,16 @@ def test_the_names_of_commands_are_in_no_file_that_others_can_read_and_in_no_arg
 # ---------------------------------------------------------------- functions with hostile arguments
 
 
+ITEM = pack(b"entry", "m", 3, tag=b"t" * 8)
+
+
 def append(world: World, **changed: Any) -> tuple[list[str], list[Any]]:
     """Return the keys and arguments of an append to the match, with some members of the change or the other arguments replaced."""
-    change: dict[str, Any] = {"expected": 2, "most": 10, "request": "p/r", "answer": "3:3:f", "snapshot": 64, "replaces": 1, "leaf": 7}
+    change: dict[str, Any] = {"expected": 2, "most": 10, "snapshot": 64, "replaces": 1, "leaf": 7}
     change |= {"indexes": {"all": 9}, "due": {f"advance|{world.match}|": 5}, "tell": " *"}
-    mark, entries = changed.pop("mark", "mark"), changed.pop("entries", ["entry"])
+    digest, entries = changed.pop("digest", ""), changed.pop("entries", [ITEM])
     text = changed.pop("change", None) or json.dumps({**change, **changed})
-    return [world.keys.stream], [text, mark, "{}", "snapshot", *entries]
+    return [world.keys.stream], [text, "{}", "snapshot", digest, *entries]
 
 
 def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
@@ -221,8 +225,8 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "project": (
             [keys.stream],
             [
-                '{"head": 2, "requests": {"p/r": "1:1:f"}, "leaf": 7, "updated": "player", "indexes": {"all": 9}}',
-                *("{}", 1, "64", "x", f"advance|{world.match}|", 5),
+                '{"head": 2, "leaf": 7, "updated": "player", "indexes": {"all": 9}}',
+                *("{}", 1, 1, "64", "x", "tag", 1, f"advance|{world.match}|", 5),
             ],
         ),
         "remove_unstarted": ([keys.stream], [2, 0, 0, '["all"]', f"advance|{world.match}|"]),
@@ -240,10 +244,14 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "lead": ([f"{LOG}state"], ["ab" * 8, 5000, ""]),
         "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, f"log.example\n0\n{FREE_KEY}\n", ""]),
         "settle": ([keys.stream], [2, 9]),
+        "updates": ([f"{keys.indexes}updated:{world.letters['P'][-17:]}"], [5, "mark", 9]),
         "rate": (["{ratings}:tally"], [1, "", "[1,9,0]", "1", world.letters["P"][-17:], "[1500.0,200.0,1,0]", 1108]),
         "note_refusals": ([keys.stream], ["mark", '{"one":""}', "one", "{}", "0" * 64]),
         "note_read": ([keys.stream], ["admin", "view:one", "note", 1, 1, "", "1 " + "0" * 64]),
-        "pulse": (["{pulse}:processes", "{pulse}:outages"], ["web", "web:1:2:3", 9, "5 boot", 0, 1, "web", 9, "web:1:2:4"]),
+        "pulse": (
+            ["{pulse}:processes", "{pulse}:outages", "{pulse}:now"],
+            ["web", "web:1:2:3", 9, "5 boot", 0, 8, 1, "web", 9, "web:1:2:4"],
+        ),
         **calls_for_players(world),
         **calls_for_hooks(world),
         **calls_for_the_archive(world),
@@ -346,9 +354,11 @@ HOSTILE_APPENDS: list[dict[str, Any]] = [
     {"expected": None},
     {"most": 0},
     {"most": [1]},
-    {"digest": 5},
-    {"request": {"p": "r"}},
-    {"answer": None},
+    {"digest": "5"},
+    {"digest": "ab" * 32},
+    {"entries": [ITEM, ""]},
+    {"entries": [ITEM[:42]]},
+    {"entries": [ITEM[:50]]},
     {"snapshot": -1},
     {"snapshot": "NX"},
     {"replaces": "NX"},
@@ -394,7 +404,10 @@ def test_an_append_elsewhere_than_at_the_head_changes_nothing(world: World, expe
 @pytest.mark.parametrize("word", ["MAXLEN", "MINID", "NOMKSTREAM", "*", "~", "0", ""])
 def test_no_entry_is_taken_for_an_option(world: World, word: str) -> None:
     before = world.keeper.xrange(world.keys.stream)
-    assert world.platform.store.client.run(library.script("append"), *append(world, mark=word, entries=[word])) == [1]
+    run = world.platform.store.client.run
+    with pytest.raises(StoreRefused):
+        run(library.script("append"), *append(world, entries=[word]))
+    assert run(library.script("append"), *append(world, entries=[word.ljust(60, " ")])) == [1]
     assert world.keeper.xrange(world.keys.stream)[:-1] == before
     assert world.keeper.xlen(world.keys.stream) == 3
 
@@ -477,7 +490,7 @@ def test_no_function_gives_a_player_fields_of_another_kind(world: World) -> None
 
 def test_format_partitions_and_secret_stay_as_a_store_was_begun(world: World) -> None:
     store = world.platform.store
-    begun = f"1 16 {store.secret.hex()}".encode()
+    begun = f"{library.FORMAT} 16 {store.secret.hex()}".encode()
     for numbers in (("1", "32"), ("1", "16"), ("2", "16")):
         assert store.client.run(library.script("begin"), ["{store}:begun"], [*numbers, "cd" * 32]) == begun
     wrong = [given for number in ("0", "-1", "x", "1.5", "") for given in ((number, "16", "cd" * 32), ("1", number, "cd" * 32))]

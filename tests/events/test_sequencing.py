@@ -621,10 +621,11 @@ def test_a_stray_item_of_a_log_is_named_and_no_leaf_after_it(server: Server) -> 
     server.sequence()
     assert server_log.leaves(server.platform, match)[-1]["leaf"]["version"] > 1
     assert findings(server, match) == []
-    stream, items = server.platform.store.keys.of(match).stream, list(server.platform.store.log.items(match))
-    server.servers.keeper.delete(stream)
-    for item in (items[0], items[0]._replace(id="1-1"), *items[1:]):
-        server.servers.keeper.xadd(stream, {"e": item.raw, "m": b"mark"}, id=item.id)
+    stream, keeper = server.platform.store.keys.of(match).stream, server.servers.keeper
+    (first, fields), *others = keeper.xrange(stream)
+    keeper.delete(stream)
+    for id, item in ((first, fields), ("1-1", fields), *others):
+        keeper.xadd(stream, item, id=id)
     assert findings(server, match) == [(2, "wrong_id")]
 
 

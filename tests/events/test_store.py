@@ -17,6 +17,7 @@ from events.store import Store
 from events.store.due import Counts
 from events.store.heads import MISSED
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
+from events.store.packed import DAY_MS, unpack_standing
 from events.store.signing import signed, signing_key
 from events.telemetry import metrics
 from tests.conftest import Servers
@@ -40,7 +41,7 @@ def test_an_appended_entry_has_its_version_as_its_id(store: Store) -> None:
     match = fresh()
     assert store.log.append(match, 0, raws(1), Changes()) == Appended()
     assert store.log.append(match, 1, raws(2, 3), Changes()) == Appended()
-    assert list(store.log.items(match)) == [(f"{n}-0", b'{"n":%d}' % n, False) for n in (1, 2, 3)]
+    assert [item[:3] for item in store.log.items(match)] == [(f"{n}-0", b'{"n":%d}' % n, False) for n in (1, 2, 3)]
     assert store.log.head(match) == 3
 
 
@@ -57,7 +58,7 @@ def test_the_newest_entries_and_spans_of_many_matches_are_read_at_once_and_what_
     assert store.log.spans([(odd, 1, 9), (two, 1, 9)]) == [[], [(1, raws(4)[0])]]
     keep("DEL", store.keys.of(odd).stream)
     keep("XADD", store.keys.of(odd).stream, "1-0", "x", "foreign")
-    assert (store.log.newest([odd]), store.log.spans([(odd, 1, 9)])) == ([(1, b"")], [[(1, b"")]])
+    assert (store.log.newest([odd]), store.log.spans([(odd, 1, 9)])) == ([(1, b"\0")], [[(1, b"\0")]])
     keep("DEL", store.keys.of(odd).stream)
 
 
@@ -85,12 +86,31 @@ def test_another_version_than_the_head_is_a_conflict_that_brings_the_missing_tai
 
 def test_a_request_is_carried_out_once(store: Store) -> None:
     match, claim = fresh(), Claim("p/1", "f00")
+    asked = [b'{"n":%d,"request":{"fingerprint":"f00"}}' % number for number in (2, 3)]
     store.log.append(match, 0, raws(1), Changes())
-    assert store.log.append(match, 1, raws(2, 3), Changes(), claim) == Appended()
-    assert store.log.append(match, 3, raws(4), Changes(), claim) == Known(2, 3, "f00", raws(2, 3))
-    assert store.log.append(match, 1, raws(4), Changes(), Claim("p/1", "other")) == Known(2, 3, "f00", raws(2, 3))
-    assert store.log.since(match, 1, "p/1") == Since(3, raws(2, 3), Known(2, 3, "f00", raws(2, 3)))
-    assert store.log.since(match, 3, "p/2") == Since(3, [], None)
+    assert store.log.append(match, 1, asked, Changes(), claim) == Appended()
+    for number in range(4, 40):  # later on, the request is beside the stream
+        assert store.log.append(match, number - 1, raws(9), Changes(), claim) == Known(2, 3, "f00", asked)
+        assert store.log.append(match, 1, raws(9), Changes(), Claim("p/1", "other")) == Known(2, 3, "f00", asked)
+        assert store.log.since(match, number - 2, "p/1") == Since(
+            number - 1, raws(number - 1) if number > 4 else asked[1:], Known(2, 3, "f00", asked)
+        )
+        assert store.log.since(match, number - 1, "p/2") == Since(number - 1, [], None)
+        assert store.log.append(match, number - 1, raws(number), Changes(), Claim(f"p/{number}", "f")) == Appended()
+
+
+def test_a_request_is_known_for_a_day_after_the_next_entry(store: Store) -> None:
+    """What came before a day without an entry is dropped with the next eight entries."""
+
+    def entry(at: int) -> bytes:
+        return b'{"at":%d,"request":{"fingerprint":"f"}}' % at
+
+    match = fresh()
+    for version in range(1, 25):
+        at = version + (DAY_MS if version > 8 else 0) + (DAY_MS + 1 if version > 16 else 0)
+        assert store.log.append(match, version - 1, [entry(at)], Changes(), Claim(f"p/{version}", "f")) == Appended()
+    found = [version for version in range(1, 25) if store.log.since(match, 24, f"p/{version}").known]
+    assert found == list(range(17, 25))
 
 
 def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store) -> None:
@@ -107,7 +127,7 @@ def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store
         return [pair for pair in ask("ZRANGE", keys.due, 0, -1, "WITHSCORES") if match.encode() in pair[0]]
 
     assert owed() == [[advance.encode(), 1234], [think.encode(), 5678]]
-    assert ask("GET", keys.standing) == b"{}"
+    assert unpack_standing(ask("GET", keys.standing)) == (1, b"{}")
     assert ask("ZSCORE", keys.indexes + "all", match) == ask("ZSCORE", keys.indexes + "status:x", match) == 99
     assert ask("HGETALL", keys.snapshots) == {}, "a snapshot needs a secret to be signed with"
     assert store.log.load(match, 1).secret == "ab" * 32
@@ -128,7 +148,7 @@ def test_empty_changes_change_nothing(store: Store) -> None:
     store.log.append(match, 1, raws(2), Changes())
     keys = store.keys.of(match)
     assert store.client.ask("ZSCORE", keys.due, "advance|m|") == 5
-    assert store.client.ask("GET", keys.standing) == b"{}"
+    assert unpack_standing(store.client.ask("GET", keys.standing)) == (1, b"{}")
 
 
 def test_a_match_is_loaded_from_the_newest_snapshot_that_is_not_past_the_version_asked_for(store: Store) -> None:
@@ -224,7 +244,7 @@ def test_of_writers_who_expect_the_same_version_one_writes_and_the_others_get_it
 
     with ThreadPoolExecutor(writers) as pool:
         written = list(pool.map(write, range(writers)))
-    ids, found, _ = zip(*store.log.items(match), strict=True)
+    ids, found, *_ = zip(*store.log.items(match), strict=True)
     assert list(ids) == [f"{n}-0" for n in range(1, 20 * writers + 2)]
     for mine in written:
         assert [raw for raw in found if raw in set(mine)] == mine, "the entries of each writer are in its order, each once"
@@ -250,14 +270,15 @@ def test_every_append_is_published(store: Store) -> None:
 def test_an_append_after_other_entries_than_the_expected_ones_is_a_conflict_without_a_head(store: Store) -> None:
     """A store may lose what it acknowledged, and then get other entries at the same versions."""
     match = fresh()
-    store.log.append(match, 0, [b'{"digest":"aa"}', b'{"digest":"bb"}'], Changes())
-    assert store.log.append(match, 2, raws(3), Changes(standing=b"x"), digest="cc") == Conflict(-1, [])
-    assert store.log.append(match, 1, raws(3), Changes(), digest="cc") == Conflict(-1, [])
-    assert store.log.append(match, 1, raws(3), Changes(), digest="aa") == Conflict(2, [b'{"digest":"bb"}'])
-    assert store.log.since(match, 2, digest="cc") == Since(-1, [], None)
-    assert store.log.since(match, 1, digest="aa") == Since(2, [b'{"digest":"bb"}'], None)
+    one, two = (b'{"digest":"%b"}' % (digit * 64) for digit in (b"a", b"b"))
+    store.log.append(match, 0, [one, two], Changes())
+    assert store.log.append(match, 2, raws(3), Changes(standing=b"x"), digest="cc" * 32) == Conflict(-1, [])
+    assert store.log.append(match, 1, raws(3), Changes(), digest="cc" * 32) == Conflict(-1, [])
+    assert store.log.append(match, 1, raws(3), Changes(), digest="aa" * 32) == Conflict(2, [two])
+    assert store.log.since(match, 2, digest="cc" * 32) == Since(-1, [], None)
+    assert store.log.since(match, 1, digest="aa" * 32) == Since(2, [two], None)
     assert store.log.head(match) == 2
-    assert store.log.append(match, 2, raws(3), Changes(), digest="bb") == Appended()
+    assert store.log.append(match, 2, raws(3), Changes(), digest="bb" * 32) == Appended()
 
 
 def test_the_index_of_what_is_due_is_read_over_all_partitions(store: Store) -> None:

@@ -186,6 +186,35 @@ def test_a_clock_of_the_store_that_goes_back_hides_no_change(platform: Platform,
     assert changed(ada, mark)[0] == [(match, 2)]
 
 
+def test_a_match_that_nobody_has_read_stays_where_it_is_for_a_minute(
+    platform: Platform, servers: Servers, ada: Caller, ben: Caller
+) -> None:
+    match = opened(ada, one="me", two="open")
+    keys, tag = platform.store.keys.of(match), platform.store.keys.tag(match)
+    index = f"{keys.indexes}updated:{ada.id}"
+    first = servers.keeper.zscore(index, match)
+    ben.act(match, take("two"))
+    assert servers.keeper.zscore(index, match) == first
+    seen, _, mark = changed(ada, 0)
+    assert seen == [(match, 2)]
+    play.act_at_table(platform, match, "one", {"type": "offer", "what": "void"})
+    moved = servers.keeper.zscore(index, match)
+    assert moved > first  # type: ignore[operator]
+    servers.keeper.hdel(f"{tag}:given", ada.id)  # as by a failover
+    assert changed(ada, mark)[0] == [(match, 3)]
+    servers.keeper.zadd(index, {match: moved - 61_000})  # type: ignore[operator]
+    servers.keeper.hset(f"{tag}:given", ada.id, int(moved) - 100_000)  # type: ignore[arg-type]
+    play.act_at_table(platform, match, "two", {"type": "decline", "what": "void"})
+    assert servers.keeper.zscore(index, match) > moved - 61_000, "a minute later it moves, whoever has read it"  # type: ignore[operator]
+
+
+def test_a_moment_finds_what_has_changed_since_though_it_has_not_moved(ada: Caller, ben: Caller) -> None:
+    match = opened(ada, one="me", two="open")
+    created = ada.get(f"/v1/matches/{match}").json["updated"]
+    ben.act(match, take("two"))
+    assert changed(ada, created + 50_000)[0] == [(match, 2)], "it may have changed in the minute after it came here"
+
+
 def test_filters_hold_and_a_page_without_matches_goes_on(ada: Caller) -> None:
     named(ada, tags=["cup"])
     other = named(ada, tags=["other"]).json["id"]

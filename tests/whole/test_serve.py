@@ -497,7 +497,7 @@ def test_a_second_serve_on_the_same_folder_says_that_it_is_in_use(lasting: priva
 def test_a_data_folder_of_another_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "store/appendonlydir/commands.conf"
     file.parent.mkdir(parents=True)
-    file.write_text(library.configuration("ab" * 16).replace("format 1", "format 0"))
+    file.write_text(library.configuration("ab" * 16).replace(f"format {library.FORMAT}", "format 0"))
     ended = serve("--port", "0", "--data", str(tmp_path))
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.strip() == library.other_format(str(tmp_path))
