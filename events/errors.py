@@ -105,6 +105,13 @@ class StoreUnavailable(PlatformError, code="store_away"):
         self.reason = reason
 
 
+class StoreMoved(StoreUnavailable):
+    """The matches of this store are in another one now. The text says where."""
+
+    def __str__(self) -> str:
+        return self.reason
+
+
 class StoreRefused(PlatformError, code="store_refused"):
     """The store answered a command with an error. Its rights, a type or its version are not what this program expects."""
 

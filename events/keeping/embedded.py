@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from events.errors import StoreUnavailable
+from events.errors import StoreMoved, StoreUnavailable
 from events.keeping import aof, durable, memory
 from events.keeping.losses import read, refusal
 from events.lifeline import end_with, is_running, start_of
@@ -36,13 +36,14 @@ from events.store.client import answers, configure, load_library
 
 STORE = "store"
 QUEUE = "queue"
+MOVED = "moved"  # in the folder of a store that has moved: where it went
 PLACING = ".placing"  # in the data folder while `restore` puts its files in place
 KEEPER = "keeper"  # the Redis user with all rights
 
 _PATIENCE = 30.0
-_RIGHTS = "rights.acl"
+RIGHTS = "rights.acl"
 FILES = aof.FOLDER
-_COMMANDS = "commands.conf"  # in the folder of the append-only files, which are unreadable without it
+COMMANDS = "commands.conf"  # in the folder of the append-only files, which are unreadable without it
 _WRITES = "min-replicas-to-write"
 _LONGEST_SOCKET = 107 if sys.platform == "linux" else 103  # bytes that the kernel allows
 
@@ -259,7 +260,7 @@ def command(folder: Path, place: Path, path: Path, fsync: str, writable: bool) -
     commands: list[str] = []
     durability = ["--appendonly", "no", "--maxmemory", str(memory.of_queue())]
     if fsync != "off":
-        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", FILES, "--aclfile", str(folder / _RIGHTS)]
+        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", FILES, "--aclfile", str(folder / RIGHTS)]
         if place == folder:
             durability += ["--maxmemory", str(memory.of_store())]
         durability += ["--aof-load-truncated", "no" if place == folder else "yes"]  # the store must not drop anything by itself
@@ -304,12 +305,12 @@ def _write_rights(folder: Path) -> None:
         if not password.exists():
             _write(password, secrets.token_hex(32))
         lines.append(f"user {name} on >{password.read_text()} {rights}")
-    _write(folder / _RIGHTS, "".join(f"{line}\n" for line in lines))
+    _write(folder / RIGHTS, "".join(f"{line}\n" for line in lines))
 
 
 def _commands(folder: Path) -> Path:
     """Return the file with the new names of commands. Whoever can read it can write to the store."""
-    return folder / FILES / _COMMANDS
+    return folder / FILES / COMMANDS
 
 
 def check_format(data: Path, name: str = STORE) -> None:
@@ -317,6 +318,9 @@ def check_format(data: Path, name: str = STORE) -> None:
 
     The file with the names of the commands states the format.
     """
+    moved = data / name / MOVED
+    if moved.exists():
+        raise NoServer(library.moved_to(moved.read_text().strip()))
     if (data / PLACING).exists():
         raise NoServer(f"a restore into {data} was interrupted; run it again, with --replace")
     file = _commands((data / name).resolve())
@@ -335,12 +339,19 @@ def _name_commands(file: Path) -> None:
 
 
 def _prepare(folder: Path, url: str, number: int, start: str) -> None:
-    """Load the functions as soon as the server answers. `number`, `start`: the pid and the start time of its process."""
+    """Load the functions as soon as the server answers, unless its matches have moved.
+
+    `number`, `start`: the pid and the start time of its process.
+    """
     while is_running(number, start):
-        with contextlib.suppress(StoreUnavailable, OSError):
+        try:
             load_library(url, renamed(folder.parent, folder.name), alone=True)
+        except StoreMoved:
             return
-        time.sleep(0.05)
+        except (StoreUnavailable, OSError):
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _write(file: Path, text: str) -> None:

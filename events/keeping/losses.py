@@ -22,7 +22,7 @@ REPLACED = "replaced"  # another entry has its version
 DAMAGED = "damaged"  # its digest is the same, but other bytes changed
 CUT = "cut"  # it was in the damaged end of the append-only file, and not in the journal yet
 
-_FILE = "losses.json"
+FILE = "losses.json"
 _ACCEPTED = "accepted.ndjson"
 _REMOVED = "removed"
 _NAMED = 5
@@ -88,7 +88,7 @@ class Losses(NamedTuple):
 
 def read(data: Path) -> Losses:
     """Return the losses of a data folder. An unreadable file counts as empty."""
-    file = data / FOLDER / _FILE
+    file = data / FOLDER / FILE
     try:
         found = file.stat()
     except OSError:
@@ -144,7 +144,7 @@ def update(data: Path, change: Callable[[Losses], Losses]) -> Losses:
         before = read(data)
         after = change(before)
         if after != before:
-            durable.write(folder / _FILE, json.dumps(after._asdict()).encode())
+            durable.write(folder / FILE, json.dumps(after._asdict()).encode())
     return after
 
 
@@ -219,7 +219,7 @@ def sentence(data: Path, losses: Losses) -> str:
         players = f", with the players {', '.join(done.players)}," if done.players else ""
         said.append(f"{done.size} bytes{players} were cut off the damaged end of {done.file}; they are kept in {done.kept}.")
     if losses:
-        said.append(f"{data / FOLDER / _FILE} has the full list. `./run repair --accept` ends this message.")
+        said.append(f"{data / FOLDER / FILE} has the full list. `./run repair --accept` ends this message.")
     return " ".join(said)
 
 

@@ -22,7 +22,7 @@ from events.store.guarantees import Judged, judged
 from events.store.heads import Head, heads
 from events.store.hooks import HookIndex
 from events.store.keys import Keys
-from events.store.library import FORMAT, other_format, script
+from events.store.library import FORMAT, MOVED, moved_to, other_format, script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
@@ -134,6 +134,8 @@ class Store:
 
     def _take_mark(self, mark: bytes) -> bytes:
         """Check a mark, and keep and return its secret. Raises WrongStore."""
+        if mark.startswith(MOVED):
+            raise WrongStore(moved_to(mark.decode().split()[1]))
         format, partitions, secret = (*mark.decode(errors="replace").split(" "), "", "")[:3]
         if format != str(FORMAT) or len(secret) != 2 * _SECRET:
             raise WrongStore(other_format("The store"))

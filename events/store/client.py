@@ -36,7 +36,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TooLate
 from redis.retry import Retry
 
-from events.errors import DISK, MEMORY, StoreRefused, StoreUnavailable
+from events.errors import DISK, MEMORY, StoreMoved, StoreRefused, StoreUnavailable
 from events.store import holding, library
 from events.store.guarantees import SETTINGS, Primary, judged
 from events.store.library import Script
@@ -49,6 +49,7 @@ Call = tuple[Sequence[str], Sequence[str | bytes | int]]  # of a function: its k
 TRIES = 4
 _PAUSES = (0.02, 0.1, 0.4)
 _TIMEOUT = 5.0
+_PATIENT = 60.0
 _UNBOUNDED = 1 << 30
 _NO_FUNCTION = "Function not found"
 
@@ -63,6 +64,7 @@ _AWAY = (
     TryAgainError,
 )  # also MovedError, an AskError: another server must answer, or this one later
 _BUSY = "BUSY "  # a script runs that does not end
+_BEGUN = "{store}:begun"
 _FULL_DISK = ("MISCONF", "NOREPLICAS")  # the keeper of the embedded store lets it refuse writes by NOREPLICAS
 _DEMOTED = ("UNBLOCKED", "WAIT cannot be used with replica")  # the server became a replica after it was asked to wait for its own
 
@@ -96,7 +98,7 @@ class _Cluster(RedisCluster):
                     node = nodes.get_node_from_slot(slots[left[0]])
                     here = [place for place in left if nodes.get_node_from_slot(slots[place]) == node]
                     sent = waits.added([commands[place] for place in here], node.name, barrier)
-                    found = waits.taken(_together(self.get_redis_connection(node), sent), len(here), node.name)
+                    found = waits.taken(together(self.get_redis_connection(node), sent), len(here), node.name)
                     for place, answer in zip(here, found, strict=True):
                         answers[place] = answer
                     left = [place for place in left if place not in here]
@@ -219,7 +221,7 @@ class RedisClient:
         """Send one command with a key and return its answer. Raises StoreUnavailable."""
         if self.replicas:
             return self.ask_all([command])[0]
-        with _translated():
+        with translated():
             return self._client.execute_command(*command)
 
     def ask_all(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
@@ -227,10 +229,10 @@ class RedisClient:
         if not commands:
             return []
         if not self.replicas:
-            return self._sent(lambda: _together(self._client, commands))
+            return self._sent(lambda: together(self._client, commands))
         if self.clustered:
             return self._sent(lambda: self._client.held(commands, self._waits))
-        return self._sent(lambda: self._waits.taken(_together(self._client, self._waits.added(commands)), len(commands)))
+        return self._sent(lambda: self._waits.taken(together(self._client, self._waits.added(commands)), len(commands)))
 
     def ranges(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[list[Item]]:
         """Send XRANGE and XREVRANGE commands together, not atomically, and return their items. Raises StoreUnavailable."""
@@ -245,7 +247,7 @@ class RedisClient:
 
     def keys(self, pattern: str) -> Iterator[str]:
         """Yield every key that matches a pattern, on every node. Some may come twice. Raises StoreUnavailable."""
-        with _translated():
+        with translated():
             for key in self._client.scan_iter(match=pattern, count=1000):
                 yield key.decode(errors="replace")
 
@@ -255,7 +257,7 @@ class RedisClient:
         What the messages tell of is held. No message is missed between the first None and a StoreUnavailable. After an error, subscribe
         again. After the client is closed, the iterator ends at the next message or silence.
         """
-        with _translated(), self._subscriber() as client, closing(Ear(client.connection_pool.make_connection(), patience)) as ear:
+        with translated(), self._subscriber() as client, closing(Ear(client.connection_pool.make_connection(), patience)) as ear:
             ear.subscribe(channels)
             self.hold(_tags(channels))
             yield None
@@ -282,7 +284,7 @@ class RedisClient:
         """
         client = None
         try:
-            with _translated():
+            with translated():
                 client = self._client if self.clustered else _impatient(self.url)
                 client.ping()  # unlike the function, this is refused while the data is loading
             client.execute_command(script.command, script.function, len(keys), *keys, *args)
@@ -306,7 +308,7 @@ class RedisClient:
 
         In a cluster they are those of the fullest primary.
         """
-        with _translated():
+        with translated():
             nodes = [self._client.get_redis_connection(node) for node in self._client.get_primaries()] if self.clustered else [self._client]
             try:
                 return max(map(_memory, nodes))
@@ -315,7 +317,7 @@ class RedisClient:
 
     def primaries(self, settings: bool = True) -> list[Primary]:
         """Return what the primaries say of their replicas, and of their `settings` if this user may ask. Raises StoreUnavailable."""
-        with _translated():
+        with translated():
             if not self.clustered:
                 return [_primary(self._client, _address(self.url), settings)]
             nodes = self._client.get_primaries()
@@ -343,7 +345,7 @@ def is_out_of_memory(reason: Exception) -> bool:
     return isinstance(reason, OutOfMemoryError)
 
 
-def _together(client: Any, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
+def together(client: Any, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
     """Send commands on one connection, not atomically, and return the answers; to a cluster, on one of each node. Raises as redis-py."""
     clustered = isinstance(client, RedisCluster)
     with client.pipeline() if clustered else client.pipeline(transaction=False) as pipeline:
@@ -362,7 +364,7 @@ def _tags(channels: Iterable[str]) -> list[str]:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
     """Translate errors of redis-py into our errors."""
     try:
         yield
@@ -374,7 +376,7 @@ def _translated() -> Iterator[None]:
 
 def _raise_ours(reason: RedisError) -> NoReturn:
     """Raise our error for an error in an answer of the store."""
-    if isinstance(reason, (OutOfMemoryError, *_AWAY)) or str(reason).startswith((*_FULL_DISK, _BUSY, *_DEMOTED)):
+    if isinstance(reason, (OutOfMemoryError, *_AWAY)) or str(reason).startswith((*_FULL_DISK, _BUSY, library.HALTED, *_DEMOTED)):
         raise StoreUnavailable(str(reason)) from reason
     raise StoreRefused(str(reason)) from reason
 
@@ -447,7 +449,7 @@ def load_library(url: str, renamed: Mapping[str, str], cluster: bool = False, al
     `url`: for the keeper. `renamed`: the new names of commands. `alone`: remove the functions of other versions. Raises StoreUnavailable,
     StoreRefused.
     """
-    with _translated():
+    with translated():
         client: Any = _joined(url) if cluster else _impatient(url)
         try:
             return _load_library(client, cluster, renamed, alone)
@@ -469,12 +471,19 @@ def what_to_change(url: str, cluster: bool, replicas: int) -> list[str]:
 
 
 def _load_library(client: Any, cluster: bool, renamed: Mapping[str, str], alone: bool = False) -> bool:
-    if cluster:
-        changes = [_load_library(client.get_redis_connection(node), False, renamed, alone) for node in client.get_primaries()]
-        return any(changes)
+    mark = client.get(_BEGUN) or b""
+    if mark.startswith(library.MOVED):
+        raise StoreMoved(library.moved_to(mark.decode().split()[1]))
+    nodes = [client.get_redis_connection(node) for node in client.get_primaries()] if cluster else [client]
+    changes = [load_into(node, renamed, alone) for node in nodes]
+    return any(changes)
+
+
+def load_into(client: Any, renamed: Mapping[str, str], alone: bool = False, halted: library.Halted | None = None) -> bool:
+    """Load the functions into one server, by a client of its keeper. Return False if it had them. Raises the errors of redis-py."""
     if None in client.execute_command("COMMAND INFO", *[renamed.get(command, command) for command in library.RENAMED]):
         raise StoreUnavailable("The server has renamed the commands that the functions need.")
-    code = library.code(renamed)
+    code = library.code(renamed, halted)
     loaded = {}
     for found in client.execute_command("FUNCTION", "LIST", "LIBRARYNAME", f"{library.FAMILY}*", "WITHCODE"):
         fields = found if isinstance(found, dict) else dict(zip(found[::2], found[1::2], strict=True))
@@ -487,6 +496,14 @@ def _load_library(client: Any, cluster: bool, renamed: Mapping[str, str], alone:
     return changed
 
 
+def keeper_of(url: str, cluster: bool = False) -> Any:
+    """Return a client of redis-py for the keeper of a server or a cluster. Raises StoreUnavailable, StoreRefused."""
+    with translated():
+        if cluster:
+            return _joined(url, socket_timeout=_PATIENT)
+        return redis.Redis.from_url(url, socket_timeout=_PATIENT, legacy_responses=False, driver_info=_DRIVER)
+
+
 def rewrite_files(url: str) -> bool:
     """Let a server rewrite its append-only files. Return False if that fails, for example on a full disk. `url`: for its keeper.
 
@@ -494,7 +511,7 @@ def rewrite_files(url: str) -> bool:
     """
     client: Any = _impatient(url)
     try:
-        with _translated():
+        with translated():
             client.bgrewriteaof()
             while (state := client.info("persistence"))["aof_rewrite_in_progress"] or state["aof_rewrite_scheduled"]:
                 time.sleep(0.02)

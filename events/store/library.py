@@ -91,6 +91,18 @@ class Script(NamedTuple):
     function: str
 
 
+HALTED = "HALTED "  # what an answer begins with instead of a result, while nothing may be written
+MOVED = b"moved-to "  # what the mark of a store begins with that has moved
+
+
+class Halted(NamedTuple):
+    """Let functions answer with a sentence, until a moment in seconds since 1970: those that write, or all of them."""
+
+    until: int
+    sentence: str
+    everything: bool
+
+
 class UnknownCommand(Exception):
     """A script calls a command in a way that the library cannot rename. The text says which script."""
 
@@ -122,9 +134,9 @@ def with_reserve(script: Script) -> Script:
     return script._replace(function=f"{script.function}_reserve")
 
 
-def code(renamed: Mapping[str, str]) -> str:
-    """Return the source of the library for a server with renamed commands."""
-    functions = [_function(name, _source(name), renamed) for name in _names()]
+def code(renamed: Mapping[str, str], halted: Halted | None = None) -> str:
+    """Return the source of the library for a server with renamed commands. `halted`: the functions refuse."""
+    functions = [_function(name, _source(name), renamed, halted) for name in _names()]
     shared = [_with_names(name, _source(name), renamed) for name in SHARED]
     return "\n".join([f"#!lua name={NAME}", *shared, *functions])
 
@@ -153,13 +165,18 @@ def other_format(place: str) -> str:
     )
 
 
+def moved_to(place: str) -> str:
+    """Return a sentence for an operator: the matches of a store are elsewhere."""
+    return f"The matches of this store have moved to {place}. Name that in WARLEDGER_REDIS_URL"
+
+
 def renames(configuration: str) -> dict[str, str]:
     """Return the new name of each command that a configuration renames."""
     lines = [line.split() for line in configuration.splitlines()]
     return {words[1].upper(): words[2] for words in lines if len(words) == 3 and words[0].lower() == "rename-command"}
 
 
-def _function(name: str, source: str, renamed: Mapping[str, str]) -> str:
+def _function(name: str, source: str, renamed: Mapping[str, str], halted: Halted | None) -> str:
     flag = "" if _writes(source) else "'no-writes'"
     registered = [(f"{name}_{VERSION}", "'allow-oom'" if name in FREEING else flag)]
     if name == RESERVE:
@@ -167,7 +184,11 @@ def _function(name: str, source: str, renamed: Mapping[str, str]) -> str:
     names = [
         f"redis.register_function{{function_name='{function}', flags={{{flags}}}, callback=do_{name}}}" for function, flags in registered
     ]
-    return "\n".join([f"local do_{name} = function(KEYS, ARGV)", _with_names(name, source, renamed), "end", *names])
+    first = []
+    if halted is not None and (halted.everything or _writes(source)):
+        sentence = re.sub(r"[^ -~]|['\\\\]", "", halted.sentence)
+        first = [f"if tonumber(redis.call('TIME')[1]) < {halted.until} then return redis.error_reply('{HALTED}{sentence}') end"]
+    return "\n".join([f"local do_{name} = function(KEYS, ARGV)", *first, _with_names(name, source, renamed), "end", *names])
 
 
 def _with_names(name: str, source: str, renamed: Mapping[str, str]) -> str:

@@ -1513,7 +1513,7 @@ export interface LogPlace {
 }
 
 /** What is wrong, or another. */
-export type LogStopped = "older" | "forked" | "unreadable" | (string & {});
+export type LogStopped = "older" | "forked" | "restored" | "unreadable" | (string & {});
 
 /** The standing of a match, with its version. */
 export type Match = Standing & {

@@ -14,6 +14,7 @@ from events.notary import highwater
 from events.platform import Platform
 from events.store import WrongStore
 from events.store.holding import MARK
+from events.store.library import HALTED
 from events.telemetry import exposition, metrics
 from events.telemetry.counting import Series
 from games.schema import ids, listing, optional, record, text, whole
@@ -49,6 +50,8 @@ def get_readiness(service: Service, call: Call) -> Response:
     except StoreUnavailable as away:
         if lost.refused is not None:
             raise Problem("not_ready", what=f"an operator. {losses.refusal(lost.refused)}".rstrip(".")) from away
+        if away.reason.startswith(HALTED):
+            raise Problem("not_ready", what=f"an operator. {away.reason.removeprefix(HALTED)}".rstrip(".")) from away
         what = "it is loading its data" if "loading" in away.reason else "it does not answer"
         if away.reason.startswith(MARK):
             what = "its replicas do not answer"
@@ -147,7 +150,7 @@ READINESS = named(
             "log_stopped": optional(
                 record(
                     {
-                        "why": named("LogStopped", ids(["older", "forked", "unreadable"], "What is wrong.")),
+                        "why": named("LogStopped", ids(["older", "forked", "restored", "unreadable"], "What is wrong.")),
                         "signed": whole(0, about="How many leaves of the log are signed."),
                         "stored": whole(0, about="How many the store has."),
                     },

@@ -1563,7 +1563,7 @@ class LogPlace(TypedDict):
     index: int
 
 
-LogStopped: TypeAlias = 'Literal["older", "forked", "unreadable"] | str'
+LogStopped: TypeAlias = 'Literal["older", "forked", "restored", "unreadable"] | str'
 """What is wrong, or another."""
 
 
