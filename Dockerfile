@@ -9,8 +9,9 @@ RUN python -m hatchling build -t wheel -d /wheel
 
 FROM python:3.12.14-slim-trixie@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 WARLEDGER_DATA=/data
-COPY requirements.txt /wheel/
-RUN pip install --no-cache-dir --require-hashes -r /wheel/requirements.txt
+COPY requirements.txt requirements-archive.txt /wheel/
+RUN pip install --no-cache-dir --require-hashes -r /wheel/requirements.txt && \
+    pip install --no-cache-dir --no-deps --require-hashes -r /wheel/requirements-archive.txt
 COPY --from=wheel /wheel /wheel
 RUN pip install --no-cache-dir --no-deps --no-index /wheel/*.whl
 

@@ -56,7 +56,8 @@ class Settings(NamedTuple):
     addresses over HTTPS, such as `http://chat.internal:8065`. `name_servers`: who is asked for the addresses of hooks, as `host:port`; by
     default those of the machine. `archive`: where finished matches go; the default is the folder `archive` in `data`.
     `replicas`: how many replicas must have what was written before anybody is told (ADR 120).
-    A match goes there `archive_after_days` after its last entry; 0: never.
+    A match goes there `archive_after_days` after its last entry; 0: never. `backup`: where the files of the embedded store are sent every
+    `backup_seconds`, or "". Earlier points stay there for `backup_days`.
     """
 
     store_url: str = ""
@@ -77,6 +78,9 @@ class Settings(NamedTuple):
     archive: str = ""
     replicas: int = 0
     archive_after_days: float = 7.0
+    backup: str = ""
+    backup_seconds: float = 20.0
+    backup_days: float = 7.0
 
     @property
     def keys_folder(self) -> Path:
@@ -87,6 +91,16 @@ class Settings(NamedTuple):
     def archive_place(self) -> str:
         """The place of the archive, for `open_objects`."""
         return self.archive or str((self.data / "archive").absolute())
+
+    @property
+    def archive_is_local(self) -> bool:
+        """True if the archive is a folder."""
+        return not scheme_of(self.archive_place)
+
+    @property
+    def archive_backup(self) -> str:
+        """The place of the continuous backup if it has a copy of the archive, or ""."""
+        return self.backup if self.archive_is_local else ""
 
 
 def settings_from_environment() -> Settings:
@@ -115,20 +129,23 @@ def settings_from_environment() -> Settings:
         memory=memory.chosen(),
         hook_origins=_hook_origins(env),
         name_servers=_name_servers(env),
-        archive=_archive(env),
+        archive=_place(env, "WARLEDGER_ARCHIVE"),
         replicas=env.int("WARLEDGER_REPLICAS", default.replicas, validate=validate.Range(0, 9)),
         archive_after_days=env.float("WARLEDGER_ARCHIVE_AFTER_DAYS", default.archive_after_days, validate=validate.Range(0, 3650)),
+        backup=_place(env, "WARLEDGER_BACKUP"),
+        backup_seconds=env.float("WARLEDGER_BACKUP_SECONDS", default.backup_seconds, validate=validate.Range(1, 60)),
+        backup_days=env.float("WARLEDGER_BACKUP_DAYS", default.backup_days, validate=validate.Range(0, 3650)),
     )
 
 
-def _archive(env: Env) -> str:
-    """Return the place of the archive. Raises environs.EnvError if there can be no archive."""
-    place: str = env.str("WARLEDGER_ARCHIVE", "")
+def _place(env: Env, setting: str) -> str:
+    """Return the place of objects that a setting names. Raises environs.EnvError if there can be none."""
+    place: str = env.str(setting, "")
     try:
         if place:
             scheme_of(place)
     except WrongArchive as reason:
-        raise EnvError(f'Environment variable "WARLEDGER_ARCHIVE" invalid: {reason}') from None
+        raise EnvError(f'Environment variable "{setting}" invalid: {reason}') from None
     return place
 
 
@@ -262,7 +279,7 @@ def open_platform(
     jobs = Jobs(queue_urls[0], clock) if len(queue_urls) == 1 else Shards(queue_urls, clock, settings.partitions)
     counters, studies, cache = Counters(queue_urls[0]), Studies(queue_urls[0]), Cache(settings.cached)
     lead = Lead(store.server_logs, lambda: holder_of(settings.keys_folder))
-    sidelog, archive = SideLog(store, signer, clock), Archive(settings.archive_place)
+    sidelog, archive = SideLog(store, signer, clock), Archive(settings.archive_place, settings.archive_backup)
     platform = Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, sidelog, lead, archive)
     attach(platform)
     return platform

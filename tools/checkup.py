@@ -163,6 +163,11 @@ def moment(ms: int) -> str:
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def counting(total: int, what: str) -> tqdm[NoReturn]:
+    """Return a progress bar in objects."""
+    return tqdm(total=total, unit="object", desc=what, leave=False, disable=None)
+
+
 def progress(total: int, what: str) -> tqdm[NoReturn]:
     """Return a progress bar in bytes."""
     return tqdm(total=total, unit="B", unit_scale=True, desc=what, leave=False, disable=None)

@@ -1,7 +1,7 @@
 """Keep the journal of a data folder, in a process of its own: `python -m workers.journal`. It delays no answer and no step.
 
 The store announces each append. The process reads the new entries and writes their marks to the journal, at most twenty times a second.
-A tenth of a second later they are on the disk.
+A tenth of a second later they are on the disk. A thread of the process sends the continuous backup (shipping.py).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from events.platform import open_platform
 from events.store import Store
 from events.store.heads import MISSED
 from events.telemetry import exposition, logs, metrics
+from workers import shipping
 from workers.listening import Life, add_option, listen
 
 GATHER_SECONDS = 0.05
@@ -119,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     life = Life()
     if options.listen is not None:
         listen(options.listen, life, lambda: metrics.entries_lost.set(losses.read(platform.settings.data).entries))
+    shipping.start(platform.settings)
     keep(platform.store, journal, threading.Event(), life)
     return 0
 

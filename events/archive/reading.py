@@ -19,7 +19,8 @@ from cachetools import LRUCache
 from events import recall
 from events.archive import matches as objects_of
 from events.archive.matches import Whole
-from events.archive.objects import Objects, open_objects
+from events.archive.mirrored import open_archive
+from events.archive.objects import Objects
 from events.archive.tiles_away import TilesAway
 from events.errors import AWAY, ArchiveDamaged, ArchiveUnavailable, StoreUnavailable
 from events.snapshots import EVERY, pack
@@ -128,13 +129,14 @@ class Unpacked:
 class Archive:
     """The archive of a platform. The threads of a process share it. Its place is opened when it is first used.
 
-    `attach` gives it its platform.
+    `backup`: the place of the continuous backup if that has a copy of it, or "". `attach` gives it its platform.
     """
 
     platform: Platform
 
-    def __init__(self, place: str, kept: int = KEPT) -> None:
+    def __init__(self, place: str, backup: str = "", kept: int = KEPT) -> None:
         self._place = place
+        self._backup = backup
         self._objects: Objects | None = None
         self._opening = Lock()
         self._looked, self._trouble = -LOOK, ""
@@ -148,7 +150,7 @@ class Archive:
         """The objects of the archive."""
         with self._opening:
             if self._objects is None:
-                self._objects = open_objects(self._place)
+                self._objects = open_archive(self._place, self._backup)
             return self._objects
 
     def put(self, objects: Objects) -> None:

@@ -129,16 +129,21 @@ def make(data: Path, target: Path, progress: Progress = lambda size: None, archi
             _copy(BytesIO(content), len(content), draft / ARCHIVE / name, progress)
     damage = aof.inspect(draft / STORE)
     if damage is not None:
-        if damage.entries and not _is_last(draft / STORE, damage):
+        if damage.entries and not is_last(draft / STORE, damage):
             raise Unfit(f"The append-only file {damage.file.name} of the store is damaged at byte {damage.at}. `./run repair` says more.")
         aof.cut(draft / STORE, damage)  # this transaction was being written when the size was read
-    listed = {str(file.relative_to(draft)): _sum(file) for file in sorted(draft.rglob("*")) if file.is_file()}
-    made = Made(begun, listed)
-    _write_list(draft, made)
+    made = seal(draft, begun)
     if target.exists():
         target.rmdir()
     draft.rename(target)
     _sync(target.parent)
+    return made
+
+
+def seal(folder: Path, begun: int) -> Made:
+    """Write and return the list of a backup with these files. Raises OSError."""
+    made = Made(begun, {str(file.relative_to(folder)): _sum(file) for file in sorted(folder.rglob("*")) if file.is_file()})
+    _write_list(folder, made)
     return made
 
 
@@ -153,7 +158,7 @@ def _write_list(folder: Path, made: Made) -> None:
     durable.write(folder / LIST, json.dumps({"format": FORMAT, **made._asdict()}, indent=1).encode() + b"\n")
 
 
-def _is_last(store: Path, damage: aof.Damage) -> bool:
+def is_last(store: Path, damage: aof.Damage) -> bool:
     """Return True if the only damage is an incomplete last transaction."""
     return len({match for match, _ in damage.entries}) <= 1 and damage.file == aof.files(store)[-1]
 
@@ -208,32 +213,49 @@ def listed(folder: Path) -> Made:
     return made
 
 
-def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda size: None, archive: Objects | None = None) -> Path | None:
+def is_used(data: Path, replace: bool) -> bool:
+    """Return True if a data folder has data that a restore must move aside. Raises Unfit if it may not `replace` it."""
+    used = any(one.is_file() or any(file.name[0] != "." for file in one.iterdir()) for one in _replaced(data))
+    if used and not replace:
+        raise Unfit(f"{data} has data already. Choose another folder, or use --replace to move the data aside.")
+    return used
+
+
+def _replaced(data: Path) -> list[Path]:
+    """Return what a restore replaces in a data folder."""
+    return [data / name for name in (STORE, losses.FOLDER, ADMIN_KEY) if (data / name).exists()]
+
+
+def place(
+    folder: Path, data: Path, replace: bool, progress: Progress = lambda size: None, archive: Objects | None = None, move: bool = False
+) -> Path | None:
     """Put the files of a checked backup into an unused data folder. Return where its old files are now, or None if it had none.
 
     Objects are added to those of the archive, before everything else. None is ever replaced. Raises Unfit, ArchiveUnavailable, OSError. All
-    files are copied before the first one is put in place. If this ends in between, the folder is not used until
-    it is done again.
+    files are there before the first one is put in place. If this ends in between, the folder is not used until it is done again.
+
+    `move`: the backup is in the data folder, and need not stay.
     """
-    old = [data / name for name in (STORE, losses.FOLDER, ADMIN_KEY) if (data / name).exists()]
-    used = [one for one in old if one.is_file() or any(file.name[0] != "." for file in one.iterdir())]
-    if used and not replace:
-        raise Unfit(f"{data} has data already. Choose another folder, or use --replace to move the data aside.")
+    used = is_used(data, replace)
     draft = data / ".restoring"
     shutil.rmtree(draft, ignore_errors=True)
-    for name in listed(folder).files:
-        if name.startswith(f"{ARCHIVE}/") and archive is not None:
-            _add(archive, name.removeprefix(f"{ARCHIVE}/"), (folder / name).read_bytes())
-            progress((folder / name).stat().st_size)
-            continue
-        with (folder / name).open("rb") as opened:
-            _copy(opened, (folder / name).stat().st_size, draft / name, progress)
+    if move:
+        (folder / LIST).unlink()
+        folder.rename(draft)
+    else:
+        for name in listed(folder).files:
+            if name.startswith(f"{ARCHIVE}/") and archive is not None:
+                _add(archive, name.removeprefix(f"{ARCHIVE}/"), (folder / name).read_bytes())
+                progress((folder / name).stat().st_size)
+                continue
+            with (folder / name).open("rb") as opened:
+                _copy(opened, (folder / name).stat().st_size, draft / name, progress)
     placing = data / PLACING
     shutil.rmtree(placing, ignore_errors=True)
     draft.rename(placing)
     _sync(data)
     aside = _new_folder(data / f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}") if used else None
-    for one in old:
+    for one in _replaced(data):
         if aside is None:
             shutil.rmtree(one)
         else:

@@ -1,7 +1,8 @@
 """Keep the high-water mark of the server's log: how far it is signed. It is in a file next to the keys, written before each signature.
 
-The mark is neither in the store nor in a backup. So an older store, such as a restored backup, does not lead to a second history: whoever
-has the key also has the mark, and signs nothing that does not continue it.
+The mark is not in the store. So an older store, such as a restored backup, does not lead to a second history: whoever has the key also has
+the mark, and signs nothing that does not continue it. A restore onto a machine without the mark stops the log, since nobody there knows how
+far it was signed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ FILE = "log.json"
 
 OLDER = "older"  # the store has fewer leaves than were signed
 FORKED = "forked"  # the store has other leaves than were signed
+RESTORED = "restored"  # the store was restored, and more may have been signed than is known here
 
 
 class Unreadable(Exception):
@@ -31,8 +33,8 @@ class Unreadable(Exception):
 
 
 class Mark(NamedTuple):
-    """How far a server's log is signed: a checkpoint. `stopped`: OLDER or FORKED if the log cannot go on; then `found` is its size in the
-    store."""
+    """How far a server's log is signed: a checkpoint. `stopped`: OLDER, FORKED or RESTORED if the log cannot go on; then `found` is
+    its size in the store."""
 
     checkpoint: Checkpoint
     stopped: str = ""
@@ -59,6 +61,28 @@ def keep(folder: Path, mark: Mark) -> None:
     if marks.get(mark.checkpoint.origin) != new:
         marks[mark.checkpoint.origin] = new
         durable.write(folder / FILE, json.dumps(marks, indent=1).encode() + b"\n")
+
+
+def bring_back(folder: Path, marks: bytes) -> None:
+    """Write the marks of a continuous backup, which may be behind what was signed. So their logs stop. Raises Unreadable, OSError."""
+    try:
+        stored = json.loads(marks)
+        found = {origin: {**mark, "stopped": RESTORED, "found": int(mark["size"])} for origin, mark in stored.items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as reason:
+        raise _damaged(folder) from reason
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    durable.write(folder / FILE, json.dumps(found, indent=1).encode() + b"\n")
+
+
+def hold(folder: Path, origin: str, found: int) -> bool:
+    """Stop a log after a restore, with `found` leaves, unless its mark is here. Return True if it has stopped.
+
+    Raises Unreadable, OSError.
+    """
+    if origin not in _read(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        keep(folder, Mark(Checkpoint(origin, found, EMPTY), RESTORED, found))
+    return read(folder, origin).stopped == RESTORED
 
 
 @contextmanager
@@ -98,6 +122,7 @@ def sentence(folder: Path, origin: str) -> str:
     what = {
         OLDER: f"The store has {mark.found} leaves of the log {origin}, but {size} were signed. It is older, like a restored backup.",
         FORKED: f"The store has other leaves of the log {origin} than the {size} that were signed.",
+        RESTORED: f"The store was restored with {mark.found} leaves of the log {origin}, and more may have been signed.",
     }[mark.stopped]
     return (
         f"{what} The log has stopped, because going on would give it a second history. "

@@ -22,7 +22,7 @@ import structlog
 
 from events.errors import StoreRefused
 from events.notary import collecting, highwater, key_leaves, leaves, server_log
-from events.notary.highwater import FORKED, OLDER, Mark
+from events.notary.highwater import FORKED, OLDER, RESTORED, Mark
 from events.notary.leaves import HOUR_MS, Facts, Plan
 from events.platform import Platform
 from events.store.server_logs import Logged, NewLeaf, State
@@ -175,6 +175,8 @@ def _lines(checkpoint: Checkpoint) -> str:
 def _continues(platform: Platform, mark: Mark, state: State) -> Mark:
     """Check that the store continues the signed log, and fits its own mark. Return the mark; `stopped` says why if it does not."""
     origin, size, root = mark.checkpoint
+    if mark.stopped == RESTORED:
+        return mark
     if state.size < size:
         return mark._replace(stopped=OLDER, found=state.size)
     found = server_log.root(platform, origin, size, state.size)

@@ -118,6 +118,11 @@ class ServerLogs(OfMatches):
         answer = self._client.run(_LEAD, [start_of(origin) + "state"], [holder, ms, lease])
         return answer.decode() if answer else ""
 
+    def origins(self) -> list[str]:
+        """Return the names of all logs with a published checkpoint."""
+        notes = [self._client.ask("HGET", key, "note") for key in self._client.keys("{log}:*:state")]
+        return sorted({note.decode().partition("\n")[0] for note in notes if note})
+
     def leaves(self, origin: str, spans: Sequence[tuple[int, int]]) -> list[list[bytes]]:
         """Return the leaves of each span: the first index, and how many."""
         log, key = hash_of(origin), start_of(origin) + "leaves"
