@@ -1,4 +1,4 @@
-"""Everything that the Dockerfile and compose.yaml name exists, and the parts play a match. This needs no container engine."""
+"""Everything that the Dockerfile and the files for Compose name exists, and the parts play a match. This needs no container engine."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from warledger.__main__ import module_of, usage
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SERVICES = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+CLUSTER = yaml.safe_load((ROOT / "compose.cluster.yaml").read_text())["services"]
 (CHECK,) = re.findall(r"^HEALTHCHECK .*\n +CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "warledger"}
 DIGEST = re.compile(r"[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}")
@@ -41,15 +42,16 @@ CODE = "\n".join(file.read_text() for place in ("events", "service", "workers", 
 
 
 def commands() -> list[list[str]]:
-    """Return our commands: that of the image, and those of the services in compose.yaml that run it."""
+    """Return our commands: that of the image, and those of the services that run it."""
     image = [json.loads(listed) for listed in re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)]
-    return image + [service["command"] for service in OURS.values()]
+    return image + [service["command"] for service in (*OURS.values(), *CLUSTER.values()) if service["image"] == "warledger"]
 
 
 def settings() -> set[str]:
-    """Return every setting that the two files name."""
+    """Return every setting of ours that the files name."""
     named = set(re.findall(r"WARLEDGER_\w+", DOCKERFILE))
-    return named.union(*(service.get("environment", {}) for service in SERVICES.values()))
+    given = named.union(*(service.get("environment", {}) for service in (*SERVICES.values(), *CLUSTER.values())))
+    return {name for name in given if not name.startswith("AWS_")}
 
 
 def test_the_image_installs_the_wheel_and_copies_nothing_that_is_missing() -> None:
@@ -102,10 +104,10 @@ def ancestors(name: str) -> set[str]:
 
 def test_every_part_that_lasts_has_a_health_check_of_what_it_listens_on() -> None:
     lasting = {name for name, service in SERVICES.items() if service["restart"] == "unless-stopped"}
-    assert lasting == {"redis", "queue", "journal", "web", "worker", "searcher", "hooks", "archivist"}
+    assert lasting == {"redis", "queue", "journal", "web", "worker", "searcher", "hooks", "archivist", "backup"}
     for name in lasting - {"web"}:  # which has that of the image
         assert "disable" not in SERVICES[name]["healthcheck"]
-    for service in (SERVICES[name] for name in ("journal", "worker", "searcher", "hooks", "archivist")):
+    for service in (SERVICES[name] for name in ("journal", "worker", "searcher", "hooks", "archivist", "backup")):
         assert option(service, "--listen").endswith(":9100")
         assert "127.0.0.1:9100/healthz" in service["healthcheck"]["test"][-1]
 
@@ -144,6 +146,53 @@ def test_only_the_archivist_has_its_password_and_writes_to_the_archive() -> None
         "archivist": "archive:/data/archive",
     }
     assert re.search(r"install -d -o warledger .*/data/archive", DOCKERFILE)
+
+
+def test_a_machine_of_the_cluster_has_the_parts_of_the_composition() -> None:
+    for name in ("web", "worker", "searcher", "hooks", "journal", "archivist"):
+        assert CLUSTER[name]["command"] == SERVICES[name]["command"]
+        assert CLUSTER[name].get("healthcheck") == SERVICES[name].get("healthcheck")
+        assert set(SERVICES[name]["environment"]) <= set(CLUSTER[name]["environment"])
+    assert {name for name, service in CLUSTER.items() if service.get("profiles") == ["first"]} == {
+        "functions",
+        "queue",
+        "journal",
+        "archivist",
+    }
+    assert all(service["image"] in ("warledger", SERVICES["redis"]["image"]) for service in CLUSTER.values())
+
+
+def test_the_nodes_of_the_cluster_are_durable_and_sent_to_places_of_their_own() -> None:
+    node, replica = CLUSTER["node"], CLUSTER["replica"]
+    written = [word.partition(":?")[0].rstrip("}") for word in node["command"]]
+    assert [word.replace("7000", "7001") for word in written] == [word.rstrip("}") for word in replica["command"]]
+    for option_name in (
+        "--appendfsync",
+        "--appendonly",
+        "--aof-load-truncated",
+        "--lazyfree-lazy-expire",
+        "--maxmemory",
+        "--maxmemory-policy",
+    ):
+        assert option(node, option_name) == option(SERVICES["redis"], option_name)
+    assert option(node, "--maxmemory") == f"{CLUSTER['web']['environment']['WARLEDGER_MEMORY']}mb"
+    assert CLUSTER["web"]["environment"]["WARLEDGER_REPLICAS"] == "1"
+    places = set()
+    assert option(SERVICES["backup"], "--server") == "/ledger"
+    assert SERVICES["backup"]["volumes"] == [SERVICES["redis"]["volumes"][0].replace(":/data", ":/ledger:ro")]
+    for name in ("node", "replica"):
+        sent = CLUSTER[f"backup-{name}"]
+        places.add(sent["command"][2])
+        assert option(sent, "--server") == f"/{name}"
+        assert sent["volumes"] == [f"{name}:/{name}:ro"]
+        assert CLUSTER[name]["volumes"] == [f"{name}:/data"]
+    assert len(places) == 2
+
+
+def test_the_image_can_use_object_storage() -> None:
+    pinned = (ROOT / "requirements-archive.txt").read_text().partition("obstore==")[2]
+    assert f"obstore=={pinned}" in (ROOT / "requirements-dev.txt").read_text()
+    assert "-r /wheel/requirements-archive.txt" in DOCKERFILE
 
 
 def test_every_part_depends_only_on_services_of_the_same_file() -> None:

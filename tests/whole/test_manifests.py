@@ -18,7 +18,7 @@ import yaml
 
 from benchmarks.peers import installed
 from service.api.routes import OPERATIONS
-from tests.whole.test_containers import CODE, DIGEST, DOCKERFILE, SERVICES, known_options, option
+from tests.whole.test_containers import CLUSTER, CODE, DIGEST, DOCKERFILE, SERVICES, known_options, option
 from tools import functions
 from warledger.__main__ import module_of
 
@@ -73,7 +73,9 @@ def test_the_parts_run_as_in_the_composition() -> None:
     commands = {one["name"]: one["command"] for _, one in containers()}
     assert option({"command": commands["web"]}, "--workers") == "0"
     assert commands["searcher"] == SERVICES["searcher"]["command"]
-    (store,) = [one for name, one in containers() if name == "store"]
+    store, backup = [one for name, one in containers() if name == "store"]
+    places = {"$(WARLEDGER_BACKUP)": "", "/data": "/node"}
+    assert [places.get(word, word) for word in backup["command"]][3:] == CLUSTER["backup-node"]["command"][3:]
     assert store["command"][:-2] == SERVICES["redis"]["command"]
     (queue,) = [one for name, one in containers() if name == "queue"]
     assert [word for word in queue["command"][:-2] if "$" not in word] == [w for w in SERVICES["queue"]["command"] if "$" not in w]
@@ -196,11 +198,12 @@ COMPOSE = "import sys; from compose_spec import PyCompose; PyCompose.from_json(s
 
 
 @pytest.mark.soak
-def test_the_composition_fits_the_specification_of_compose(schemas: Path) -> None:
-    text = json.dumps(yaml.safe_load((ROOT / "compose.yaml").read_text()))
+@pytest.mark.parametrize("file", ["compose.yaml", "compose.cluster.yaml"])
+def test_the_composition_fits_the_specification_of_compose(schemas: Path, file: str) -> None:
+    text = re.sub(r"\$\{WARLEDGER_HOST[^}]*\}", "10.0.0.1", json.dumps(yaml.safe_load((ROOT / file).read_text())))
     digests = re.sub(r":[\w.-]+@sha256", "@sha256", text)  # the checker wants either a tag or a digest
     assert (checked := run(schemas, "-c", COMPOSE, given=digests)).returncode == 0, checked.stderr
-    assert run(schemas, "-c", COMPOSE, given=digests.replace('"depends_on"', '"depend_on"', 1)).returncode == 1
+    assert run(schemas, "-c", COMPOSE, given=digests.replace('"security_opt"', '"security_opts"')).returncode == 1
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
