@@ -568,8 +568,9 @@ local function file_away(of_partition, match, game, packed, news)
     games[game] = #names
     redis.call('HSET', counts, 'games', table.concat(names, ' '))
   end
-  local updates = of_partition .. 'i:updated:' .. id_of('p', creator_of(packed))
-  if not redis.call('ZSCORE', updates, match) then put_last(updates, match) end
+  local creator = id_of('p', creator_of(packed))
+  local updates = of_partition .. 'i:updated:' .. creator
+  if not redis.call('ZSCORE', updates, match) then put_last(of_partition, creator, match) end
   local updated = tonumber(redis.call('ZSCORE', updates, match))
   packed = string.sub(packed, 1, 16) .. struct.pack('>I6B', updated, games[game]) .. string.sub(packed, 24)
   groups_of(files, as_row(packed, 0))  -- raises an error for what is no row, before anything changes

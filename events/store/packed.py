@@ -371,14 +371,14 @@ def _turn_text(turn: Turn, at: int) -> bytes:
     words = [active, turn.phase, turn.round] if to_act == [active] else [active, turn.phase, turn.round, to_act]
     numbers, before = bytearray(), 0
     for _, clock in sorted(turn.clocks.items()):
-        left, deadline, late = clock["left"], clock["deadline"], clock["late"]
+        left, deadline, late = clock["left"] or 0, clock["deadline"], clock["late"] or 0
         _add(numbers, 4 * _unsigned(left - before) + (2 if deadline is not None else 0) + (1 if late else 0))
         if deadline is not None:
             _add(numbers, _unsigned(deadline - at - left))
         if late:
             _add(numbers, late)
         before = left
-    return b"%b\0%b" % (canonical(words)[1:-1], numbers)
+    return b"%b\0%b" % (canonical(words)[1:-1], bytes(numbers))
 
 
 def _turn_of(text: bytes, standing: Mapping[str, Any], at: int) -> dict[str, Any]:

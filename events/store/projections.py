@@ -19,6 +19,7 @@ UPDATED = "updated"  # the first part of the names of the lists of updates, whic
 _PROJECT = script("project")
 _REMOVE = script("remove")
 _STANDINGS = script("standings")
+_FILED = b"filed"
 
 
 class Derived(NamedTuple):
@@ -90,7 +91,7 @@ class Projections(OfMatches):
         )
         standing, item, id = newest[0]
         return Stored(
-            listed(standing, item, match, int(id.partition(b"-")[0] or 0))[0] if standing else None,
+            None if not standing or id == _FILED else listed(standing, item, match, int(id.partition(b"-")[0] or 0))[0],
             requests,
             {_text(version): snapshot for version, snapshot in snapshots.items()},
             {name: score for name, score in zip(indexes, scores, strict=True) if score is not None},
