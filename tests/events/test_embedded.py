@@ -283,7 +283,9 @@ def test_functions_are_loaded_again_if_their_names_of_commands_are_others_and_th
 
 HARMLESS = (
     "XTRIM', stream, 'MAXLEN', head",  # removes nothing: it asks whether the caller is the archivist
-    'ARCHIVING: Mapping[str, str] = {"XTRIM": _of_matches("s:*")}',
+    'ARCHIVING: Mapping[str, str] = {"XTRIM": f"{_of_matches(',  # what the archivist may trim: this, and the log of the server
+    "XTRIM', KEYS[2], 'MINID'",  # leaves and hashes of the server's log that the archive has
+    "XTRIM', KEYS[3 + level], 'MINID'",
     "XDEL', of_partition .. 'filed'",  # rows of matches that the archive has
     '"XDEL": _of_matches("filed")',
     'else ("RESTORE", key,',  # by the keeper, into a store that nobody uses yet (ADR 124)

@@ -186,14 +186,14 @@ def test_a_removal_during_a_rebuild_or_an_audit_is_no_finding(
 ) -> None:
     seats = {"red": "me", "blue": "open"}
     match, stays = aged(game="war", **seats), aged(1, game="war", **seats)
-    matches = platform.store.log.matches
+    matches = platform.store.live.matches
 
     def removed_meanwhile() -> Iterator[str]:
         found = sorted(matches())
         expiry.remove(platform, match)
         yield from found
 
-    monkeypatch.setattr(platform.store.log, "matches", removed_meanwhile)
+    monkeypatch.setattr(platform.store.live, "matches", removed_meanwhile)
     assert rebuild(platform).unreadable == ()
     match = aged(game="war", **seats)
     overview = audit_all(platform, tmp_path / "file", 1)
