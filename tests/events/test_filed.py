@@ -6,12 +6,14 @@ import random
 import time
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import orjson
 import pytest
 
+from benchmarks import population
 from events import lists
 from events.lists import Asker
 from events.store import lists as stored
@@ -235,3 +237,14 @@ def test_the_first_version_since_a_moment_follows_from_the_entries_that_the_arch
     crowd.platform.store.log = SimpleNamespace(read_all=lambda _: iter(raws))
     moments = (one.at - 99, one.at - 50, one.at, one.at + 1)
     assert [lists.first_since(crowd.platform, [one.match], moment) for moment in moments] == [[1], [50], [100], [one.head + 1]]
+
+
+@pytest.mark.soak
+def test_a_match_that_is_filed_away_takes_at_most_300_bytes(servers: Servers, platform: Any) -> None:
+    found = population.rows(9000, "p" + "b" * 16)
+    used = []
+    for _ in range(3):
+        for match, packed in islice(found, 3000):
+            assert platform.store.lists.file_away(match, packed)
+        used.append(servers.keeper.info("memory")["used_memory"])
+    assert (used[2] - used[1]) / 3000 <= 300
