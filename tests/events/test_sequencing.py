@@ -430,6 +430,8 @@ def test_sequencers_that_race_are_of_one_mind(server: Server, tmp_path: Path) ->
     assert not failed
     for platform in others:
         platform.lead.give_up()
+    while sequencing.sequence(server.platform).added:  # a round adds a bounded number, and on a busy machine many are left
+        pass
     server.sequence()
     assert all(server.said(match)[-1] == ("end", 3) and len(server.said(match)) <= 3 for match in made)
 
