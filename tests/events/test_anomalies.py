@@ -17,6 +17,7 @@ from events.due import ADVANCE
 from events.errors import StoreUnavailable
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
+from events.store.packed import pack
 from record.entries import parse
 from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.events.keyspace import projections
@@ -143,8 +144,8 @@ def test_the_log_decides_after_the_store_has_lost_its_last_entries(platform: Pla
     keys = platform.store.keys.of(match)
     first = list(platform.store.log.items(match))[:3]
     servers.keeper.delete(keys.stream)
-    for id, raw, _ in first:
-        servers.keeper.xadd(keys.stream, {"e": raw, "m": b"mark"}, id=id)
+    for id, raw, *_ in first:
+        servers.keeper.xadd(keys.stream, {"e": pack(raw, match, int(id.partition("-")[0]))}, id=id)
     assert recall.position(platform, match).version == 3
     assert play.play(platform, match, "one", [ADD]).last == 4
 

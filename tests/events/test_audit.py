@@ -20,9 +20,9 @@ from events.keeping import losses
 from events.platform import Platform
 from events.rebuild import Rebuilt, rebuild
 from events.standings import OF_PLAYER
-from events.store.packed import pack, pack_standing, tag_of, unpack, unpack_standing
+from events.store.packed import pack, pack_snapshot, pack_standing, tag_of, unpack, unpack_snapshot, unpack_standing
 from events.store.projections import Listed
-from events.store.signing import signed, signing_key
+from events.store.signing import signed, signing_key, verified
 from games.chance import Drawn
 from games.kernel import SYSTEM, Game, no
 from players import choose
@@ -59,11 +59,12 @@ def rewrite(platform: Platform, servers: Servers, match: str) -> Callable[[Calla
     def rewritten(change: Callable[[int, bytes], Iterator[tuple[str, bytes]]]) -> None:
         stream = platform.store.keys.of(match).stream
         items = [fields[b"e"] for _, fields in servers.keeper.xrange(stream)]
+        newest = standings.turn(recall.position(platform, match))
         servers.keeper.delete(stream)
         for number, item in enumerate(items, 1):
             stored, turn = unpack(item, match, number), None
             if number == len(items):
-                turn = standings.turn(recall.position(platform, match))
+                turn = newest
             for id, raw in change(number, stored.raw):
                 version = int(id.partition("-")[0])
                 servers.keeper.xadd(stream, {"e": pack(raw, match, version, tag=stored.tag, turn=turn)}, id=id)
@@ -455,11 +456,11 @@ def test_a_wrong_snapshot_and_a_wrong_standing_are_found(platform: Platform, beg
     for _ in range(3):
         play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}] * 30)
     keys = platform.store.keys.of(match)
-    snapshot = orjson.loads(servers.keeper.hget(keys.snapshots, "64")[32:])  # type: ignore[arg-type, index]
-    snapshot["document"]["counts"]["one"] = 1
     key = signing_key(platform.store.log.load(match, 1).secret or "")
+    snapshot = orjson.loads(verified(key, 64, servers.keeper.hget(keys.snapshots, "64")) or b"")  # type: ignore[arg-type]
+    snapshot["document"]["counts"]["one"] = 1
     servers.keeper.hset(keys.snapshots, "64", signed(key, 64, canonical(snapshot)))  # type: ignore[arg-type]
-    servers.keeper.set(keys.standing, b"{}")
+    servers.keeper.set(keys.standing, pack_standing(b"{}", 92))
     assert codes(audit(platform, match)) == [(64, "snapshot_differs"), (92, "standing_differs")]
     servers.keeper.hset(keys.snapshots, "64", signed(key, 64, b"nonsense"))  # type: ignore[arg-type]
     assert codes(audit(platform, match)) == [(64, "snapshot_differs"), (92, "standing_differs")]
@@ -822,7 +823,8 @@ def test_a_snapshot_with_a_changed_number_is_not_played_from(
     snapshots = platform.store.keys.of(match).snapshots
     stored = servers.keeper.hget(snapshots, "64")
     assert isinstance(stored, bytes)
-    counted = stored.replace(b'"one":62', b'"one":99')
+    snapshot = unpack_snapshot(stored[32:]) or b""
+    counted = stored[:32] + pack_snapshot(snapshot.replace(b'"one":62', b'"one":99'))
     assert counted != stored
     servers.keeper.hset(snapshots, "64", counted)  # type: ignore[arg-type]
     other = another_platform()

@@ -12,6 +12,7 @@ from events import play
 from events.audit import audit
 from events.errors import StoreUnavailable
 from events.platform import Platform
+from events.store.packed import pack
 from tests.conftest import Servers
 from tests.evidence.drafts import Draft
 from tools import dossier, verify
@@ -79,7 +80,7 @@ def test_of_a_log_with_a_stray_item_none_is_written_and_an_audit_names_the_item(
 ) -> None:
     head = platform.store.log.head(match)
     raw = platform.store.log.last([match])[0] if content is None else content
-    servers.keeper.xadd(platform.store.keys.of(match).stream, {"e": raw, "m": b"mark"}, id=f"{head}-1")
+    servers.keeper.xadd(platform.store.keys.of(match).stream, {"e": pack(raw, match, head)}, id=f"{head}-1")
     assert dossier.main([match, "--to", str(tmp_path / "dossier")]) == 2
     assert f"The log of the match {match} is damaged" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from flask import Flask
 
 from events.platform import Platform
+from events.store.packed import pack
 from record.entries import START, Entry, blind_key, link
 from tests.conftest import Servers
 from tests.service.conftest import Caller
@@ -298,7 +299,7 @@ def replace_entries(servers: Servers, platform: Platform, match: str, entries: l
     digest, blind = START, blind_key(secret_of(platform, match))
     for entry in entries:
         linked, stored = link(digest, entry, blind)
-        servers.keeper.xadd(keys.stream, {"e": stored, "m": b"m" * 8}, id=f"{entry.version}-0")
+        servers.keeper.xadd(keys.stream, {"e": pack(stored, match, entry.version)}, id=f"{entry.version}-0")
         digest = linked.digest
 
 

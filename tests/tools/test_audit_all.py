@@ -51,7 +51,7 @@ def test_what_is_wrong_with_a_match_and_what_belongs_to_no_match_is_named(
     keeper.delete(names.of(odd).standing)
     keeper.rpush(names.of(odd).standing, "a list")  # a type that no script expects
     wrong = next(tag for tag in names.tags() if tag != names.tag(broken))
-    keeper.xadd(f"{wrong}:s:{broken}", {"e": b"x", "m": b"y"}, id="1-0")
+    keeper.xadd(f"{wrong}:s:{broken}", {"e": b"x"}, id="1-0")
     keeper.zadd(f"{wrong}:due", {f"advance|{broken}|": 1})
     overview = audit_all.audit_all(platform, tmp_path / "done", 2)
     found = {one.match: sorted(finding.code for finding in one.findings) for one in overview.audited if one.findings}
