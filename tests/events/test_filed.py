@@ -244,7 +244,7 @@ def test_a_match_that_is_filed_away_takes_at_most_300_bytes(servers: Servers, pl
     found = population.rows(9000, "p" + "b" * 16)
     used = []
     for _ in range(3):
-        for match, packed in islice(found, 3000):
-            assert platform.store.lists.file_away(match, packed)
+        for match, row in islice(found, 3000):
+            assert platform.store.lists.file_away(match, row)
         used.append(servers.keeper.info("memory")["used_memory"])
     assert (used[2] - used[1]) / 3000 <= 300
