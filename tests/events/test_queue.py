@@ -448,7 +448,7 @@ def test_a_worker_that_waits_is_not_woken_for_kinds_that_it_does_not_do(
 def test_a_worker_that_was_killed_while_it_waited_delays_work_for_no_longer_than_it_would_have_waited(
     platform: Platform, servers: Servers
 ) -> None:
-    platform.jobs.ask(take=[THINK], idle=("killed think", 250), now=NOW)
+    platform.jobs.trade(take=[THINK], idle=("killed think", 250), now=NOW)
     assert servers.queue.zcard("fair:idle") == 1
     platform.jobs.push_again([turn("a", 1)], NOW + 250)
     assert tickets(servers, THINK) == 1

@@ -71,7 +71,7 @@ class Jobs:
         at_once = [work for work in works if KINDS[work.kind].at_once]
         if at_once:
             try:
-                self.ask(push=at_once)
+                self.trade(push=at_once)
             except queue_errors as reason:
                 note_failure(reason)
 
@@ -81,7 +81,7 @@ class Jobs:
         This also calls a worker if work waits and no worker was called, so it is useful even without any work.
         """
         try:
-            return self.ask(push=works, again=True, now=now)[0]
+            return self.trade(push=works, again=True, now=now)[0]
         except queue_errors as reason:
             note_failure(reason)
             return 0
@@ -115,7 +115,7 @@ class Jobs:
         """
         following = [work for work in following if KINDS[work.kind].at_once]
         try:
-            return self.ask(ticket, done, following, kinds, now=now)[1]
+            return self.trade(ticket, done, following, kinds, now=now)[1]
         except queue_errors as reason:
             note_failure(reason)
             return next((work for work in following if work.kind in kinds), None)
@@ -126,10 +126,10 @@ class Jobs:
         """
         member = " ".join([self.name, *kinds])
         try:
-            found = self.ask(take=kinds, idle=(member, round(seconds * 1000)))[1]
+            found = self.trade(take=kinds, idle=(member, round(seconds * 1000)))[1]
             if found is None:
                 self.sleep(member, seconds)
-                found = self.ask(take=kinds, idle=(member, 0))[1]
+                found = self.trade(take=kinds, idle=(member, 0))[1]
             return found
         except queue_errors as reason:
             note_failure(reason)
@@ -175,7 +175,7 @@ class Jobs:
         now = self._clock.now() if now is None else now
         return [member.decode() for member in self._lost_script(args=[now, *chain.from_iterable(moments.items())])]
 
-    def ask(
+    def trade(
         self,
         ticket: str | None = None,
         done: Done | None = None,

@@ -77,7 +77,7 @@ class Shards:
             try:
                 begins = bool(kinds) and order[:1] == [shard]
                 mine = [work for work in following if self._of(work.match) == shard]
-                found = self._all[shard].ask(ticket, done, mine, kinds if begins else (), now=now)[1]
+                found = self._all[shard].trade(ticket, done, mine, kinds if begins else (), now=now)[1]
                 following = [work for work in following if work not in mine]
                 if found is not None:
                     self._push(following)
@@ -98,13 +98,13 @@ class Shards:
         jobs, others = self._all[home], [shard for shard in live if shard != home]
         member = " ".join([jobs.name, *kinds])
         try:
-            found, woken = jobs.ask(take=kinds, idle=(member, round(seconds * 1000)))[1], ""
+            found, woken = jobs.trade(take=kinds, idle=(member, round(seconds * 1000)))[1], ""
             if found is None and (elsewhere := self._scan(others, kinds)) is not None:
-                jobs.ask(idle=(member, 0))
+                jobs.trade(idle=(member, 0))
                 return elsewhere
             if found is None:
                 woken = jobs.sleep(member, seconds)
-                found = jobs.ask(woken or None, take=kinds, idle=(member, 0))[1]
+                found = jobs.trade(woken or None, take=kinds, idle=(member, 0))[1]
             return self._scan(others, kinds, woken or None) if found is None else self._found(home, found)
         except queue_errors as reason:
             self._note(home, reason)
@@ -172,7 +172,7 @@ class Shards:
         """Return the next work of the first of these servers that has any."""
         for shard in shards:
             try:
-                found = self._all[shard].ask(ticket, take=kinds, now=now)[1]
+                found = self._all[shard].trade(ticket, take=kinds, now=now)[1]
             except queue_errors as reason:
                 self._note(shard, reason)
                 continue
@@ -191,7 +191,7 @@ class Shards:
             left, asked = [], set()
             for shard, mine in parts.items():
                 try:
-                    pushed += self._all[shard].ask(push=mine, again=again, now=now)[0]
+                    pushed += self._all[shard].trade(push=mine, again=again, now=now)[0]
                 except queue_errors as reason:
                     self._note(shard, reason)
                     left += mine
@@ -205,7 +205,7 @@ class Shards:
         live = self._live()
         for other in live:
             try:
-                if other != shard and self._all[other].ask(wake=kind)[0]:
+                if other != shard and self._all[other].trade(wake=kind)[0]:
                     return
             except queue_errors as reason:
                 self._note(other, reason)
