@@ -16,6 +16,7 @@ from events.archive import matches as objects_of
 from events.archive.matches import Whole
 from events.archive.reading import Unpacked
 from events.errors import ArchiveDamaged, StoreRefused, StoreUnavailable
+from events.notary import server_log
 from events.standings import packed
 from evidence.leaves import END
 from record.entries import parse
@@ -68,13 +69,21 @@ def file_again(platform: Platform, after: str = "", anew: bool = False, done: Ca
 
 
 def want_leaves(platform: Platform) -> int:
-    """Let the server's log have the ends of matches that are filed away, if it lacks them since it has a new name. Return how many."""
+    """Let the server's log have the ends of matches that are filed away, if it lacks them since it has a new name. Return how many.
+
+    A match with a damaged object waits until that is mended. Raises StoreUnavailable.
+    """
     wanted = 0
-    for chunk in _batched(platform.store.archiving.filed()):
-        logged = platform.store.server_logs.logged(platform.signer.name, [match for match, _ in chunk])
-        for (match, away), leaves in zip(chunk, logged, strict=True):
-            if not any(leaf.kind == END for leaf in leaves):
-                wanted += platform.store.server_logs.settle(match, away.head, platform.clock.now())
+    if len(server_log.origins(platform)) == 1:
+        return wanted  # its log had the end of every match before that was archived
+    for match, away in platform.store.archiving.filed():
+        try:
+            (leaves,) = platform.store.server_logs.logged(platform.signer.name, [match])
+        except ArchiveDamaged as reason:
+            log.error("archive_damaged", name=reason.name, reason=reason.reason)
+            continue
+        if not any(leaf.kind == END for leaf in leaves):
+            wanted += platform.store.server_logs.settle(match, away.head, platform.clock.now())
     return wanted
 
 

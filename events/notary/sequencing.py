@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import structlog
 
-from events.errors import StoreRefused
+from events.errors import ArchiveDamaged, ArchiveUnavailable, StoreRefused
 from events.notary import collecting, highwater, key_leaves, leaves, server_log
 from events.notary.highwater import FORKED, OLDER, RESTORED, Mark
 from events.notary.leaves import HOUR_MS, Facts, Plan
@@ -100,6 +100,22 @@ def look(platform: Platform, origin: str) -> list[Looked]:
     """Return the matches with due leaves and their plans, the longest overdue first. Raises StoreUnavailable."""
     now = platform.clock.now()
     pending = sorted(platform.store.server_logs.pending(now, AT_ONCE).items(), key=lambda each: each[1])
+    try:
+        return _look(platform, origin, pending, now)
+    except (ArchiveDamaged, ArchiveUnavailable):
+        return [looked for each in pending for looked in _look_alone(platform, origin, each, now)]
+
+
+def _look_alone(platform: Platform, origin: str, pending: tuple[str, int], now: int) -> list[Looked]:
+    """Return a match with its plan. One whose object cannot be read is put off, so that it stops no other."""
+    try:
+        return _look(platform, origin, [pending], now)
+    except (ArchiveDamaged, ArchiveUnavailable) as reason:
+        log.error("leaf_unreadable", match=pending[0], error=type(reason).__name__)
+        return [Looked(pending[0], platform.store.log.head(pending[0]), None)]
+
+
+def _look(platform: Platform, origin: str, pending: list[tuple[str, int]], now: int) -> list[Looked]:
     matches = [match for match, _ in pending]
     known = platform.store.server_logs.logged(origin, matches)
     firsts = platform.store.log.spans([(match, 1, 1) for match in matches])
@@ -158,13 +174,15 @@ def publish(platform: Platform, state: State, origin: str) -> bool:
 
 def settle(platform: Platform, origin: str, wanted: list[Looked]) -> None:
     """Set when the next leaf of each match is due, once its planned leaves are in the server's log. Raises StoreUnavailable."""
-    logged = platform.store.server_logs.logged(origin, [looked.match for looked in wanted])
-    for looked, known in zip(wanted, logged, strict=True):
-        names = {leaf.name for leaf in known}
+    for looked in wanted:
         if looked.plan is None:
             platform.store.server_logs.settle(looked.match, looked.version, platform.clock.now() + HOUR_MS)
-        elif all(leaf.noted.name in names for leaf in looked.plan.leaves):
-            platform.store.server_logs.settle(looked.match, looked.version, looked.plan.later)
+    planned = [(looked, looked.plan) for looked in wanted if looked.plan is not None]
+    logged = platform.store.server_logs.logged(origin, [looked.match for looked, _ in planned])
+    for (looked, plan), known in zip(planned, logged, strict=True):
+        names = {leaf.name for leaf in known}
+        if all(leaf.noted.name in names for leaf in plan.leaves):
+            platform.store.server_logs.settle(looked.match, looked.version, plan.later)
 
 
 def _lines(checkpoint: Checkpoint) -> str:

@@ -11,6 +11,7 @@ from events.archive import matches as objects_of
 from events.archive.archivist import DISPUTED, RECENT, RUNNING, UNLOGGED, UNRATED, UNSENT, Archivist, why_not
 from events.audit import audit
 from events.keeping.journal import Journal
+from events.notary import sequencing
 from events.notary.signer import Signer
 from events.platform import DAY_MS, Platform
 from events.rebuild import rebuild
@@ -147,6 +148,27 @@ def test_a_log_with_a_new_name_gets_the_ends_of_archived_matches(
         rebuild(platform)
         assert list(platform.store.server_logs.pending(platform.clock.now() + 1, 9)) == [match]
         assert not platform.store.server_logs.logged("another.example", [match])[0]
+
+
+def test_a_damaged_object_stops_neither_a_rebuild_nor_the_log_of_the_server(
+    platform: Platform, servers: Servers, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged, good = finished(platform, begin), finished(platform, begin)
+    with archivist(platform, servers) as keeper:
+        moved(keeper, damaged, good)
+        (name,) = objects_of.all_names(keeper.archive.objects, damaged)
+        keeper.archive.objects.remove(name)
+        keeper.archive.objects.create(name, b"{}")
+        platform.archive.forget()
+        monkeypatch.setattr(Signer, "name", "another.example")
+        rebuild(platform)
+        logs, now = platform.store.server_logs, platform.clock.now()
+        assert list(logs.pending(now + 1, 9)) == [good]
+        assert logs.settle(damaged, platform.store.log.head(damaged), 1)  # first of all
+        found = sequencing.look(platform, "another.example")
+        assert [(looked.match, looked.plan is None) for looked in found] == [(damaged, True), (good, False)]
+        sequencing.settle(platform, "another.example", found)
+        assert list(logs.pending(now + 60_000, 9)) == [good], "the other one is tried again in an hour"
 
 
 def test_hooks_send_what_they_have_to_of_an_archived_match(platform: Platform, servers: Servers, begin: Begin, ann: str) -> None:
