@@ -26,6 +26,8 @@ ALLOWED: dict[tuple[str, str], str] = {
         "events/keeping/erasing.py",
         f"{CLIENT}.rewrite_files",
     ): "it rewrites the files of the embedded store, so that what was deleted leaves them",
+    ("events/keeping/moving.py", f"{CLIENT}.load_library"): "it is the keeper, who loads the functions into the server to which it moves",
+    ("workers/shipping.py", "ask"): "it asks the keeper of the files (events/keeping/erasing.py), not the store",
     ("tools/functions.py", f"{CLIENT}.load_library"): "it loads the functions into a server of the user's own",
     ("tools/functions.py", f"{CLIENT}.what_to_change"): "it says what to change there",
     ("events/store/queue/server.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
