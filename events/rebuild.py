@@ -81,10 +81,10 @@ def rebuild(platform: Platform, after: str = "", anew: bool = False, done: Calla
 
 
 def _without_filed(platform: Platform, listing: Listing) -> Listing:
-    """Return a listing without the matches that are filed away: the functions that file them away keep their places."""
+    """Return a listing without the matches that are filed away, or are back since then: the functions that move them keep their places."""
     matches = list(listing.matches)
-    filed = [where.away is not None for where in platform.store.archiving.where(matches)]
-    return listing._replace(matches={match: listing.matches[match] for match, away in zip(matches, filed, strict=True) if not away})
+    moved = [where.away is not None or where.head > 0 for where in platform.store.archiving.where(matches)]
+    return listing._replace(matches={match: listing.matches[match] for match, known in zip(matches, moved, strict=True) if not known})
 
 
 def _replace(platform: Platform, match: str, listed: Listed) -> Position:

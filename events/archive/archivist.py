@@ -75,6 +75,7 @@ class Archivist:
         platform, now = self._platform, self._platform.clock.now()
         if not platform.settings.archive_after_days:
             return Round(0, False)
+        platform.archive.check()
         if not self._tidy:
             shedding.forget(platform)
             self._tidy = True
@@ -181,7 +182,8 @@ def archive_one(platform: Platform, match: str) -> str:
     position = recall.position(platform, match)
     if position.version != len(entries) or report.versions != len(entries) or position.secret is None:
         return CHANGED
-    leaves = platform.store.server_logs.noted(server_log.origins(platform), match)
+    origins, logs = server_log.origins(platform), platform.store.server_logs
+    returns, leaves = logs.returns(origins, match), logs.noted(origins, match)
     whole = Whole(match, entries, position.digest, position.secret, sidelog, leaves)
     row = packed(position, parse(entries[-1]).at)
     objects_of.write(platform.archive.objects, whole)
@@ -190,7 +192,7 @@ def archive_one(platform: Platform, match: str) -> str:
         raise ArchiveDamaged(objects_of.name_of(match, whole.away), "it has other bytes than the store")
     if not platform.store.archiving.remove(match, row, sidelog, whole.away.sidelog):
         return CHANGED
-    platform.store.server_logs.forget(match, shedding.said(leaves, found.leaves))
+    logs.forget(match, shedding.said(leaves, found.leaves), returns)
     metrics.archived.inc()
     log.info("match_archived", match=match, version=len(entries))
     return ""

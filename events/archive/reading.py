@@ -176,12 +176,20 @@ class Archive:
     def look(self) -> None:
         """Look whether the archive answers, and has something if it should."""
         try:
-            there = next(iter(self.objects.names(objects_of.PREFIX)), None) is not None
-            self._trouble = "" if there or not self.platform.store.archiving.number() else AWAY
+            self.check()
+            self._trouble = ""
         except ArchiveUnavailable:
             self._trouble = AWAY
         except StoreUnavailable:
             return
+
+    def check(self) -> None:
+        """Raise ArchiveUnavailable if the archive does not answer, or has no match though it should: a disk may not be mounted.
+
+        Raises StoreUnavailable.
+        """
+        if next(iter(self.objects.names(objects_of.PREFIX)), None) is None and self.platform.store.archiving.number():
+            raise ArchiveUnavailable("it is empty, and the store says that it has matches")
 
     def read(self, match: str, away: Away) -> Unpacked:
         """Return a match as it is filed away. Raises ArchiveUnavailable, ArchiveDamaged."""

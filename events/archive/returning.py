@@ -28,6 +28,7 @@ def bring_back(platform: Platform, match: str) -> bool:
     platform.store.server_logs.note(match, whole.leaves)  # before the match can go on: no leaf is added twice
     done = platform.store.archiving.bring_back(match, where.away, whole.secret, whole.entries, derived, whole.sidelog)
     if done:
+        platform.store.server_logs.note(match, whole.leaves)  # and again, if an archivist who was late has just forgotten them
         metrics.archive_brought_back.inc()
         log.info("match_brought_back", match=match, version=where.away.head)
     return done

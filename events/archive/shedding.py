@@ -49,11 +49,14 @@ def forget(platform: Platform) -> None:
     origins, logs = server_log.origins(platform), platform.store.server_logs
     names = iter(sorted({name for origin in origins for name in logs.named(origin, "m") if fits(MATCH, name)}))
     while some := list(islice(names, 500)):
-        for match, where in zip(some, platform.store.archiving.where(some), strict=True):
-            if where.away is not None and not where.head:
+        filed = [match for match, where in zip(some, platform.store.archiving.where(some), strict=True) if where.away is not None]
+        for match in filed:
+            returns = logs.returns(origins, match)
+            (where,) = platform.store.archiving.where([match])
+            if where.away is not None:
                 with suppress(ArchiveDamaged):
                     whole = objects_of.read(platform.archive.objects, match, where.away)
-                    logs.forget(match, said(logs.noted(origins, match), whole.leaves))
+                    logs.forget(match, said(logs.noted(origins, match), whole.leaves), returns)
 
 
 def needed(platform: Platform) -> Iterator[str]:

@@ -13,6 +13,7 @@
 --   4 game          number: matches of a game, or all (0)     the creation
 --   5               hash of the id (4 bytes), number          the hash
 --   rated:<game> …  number: the index of that name            the moment of that index
+local LAST_NUMBER = 16777215  -- of a row
 local CHUNK = 1500  -- bytes; a longer chunk is split
 local BY_PLAYER, BY_CREATOR, BY_UPDATE, BY_GAME, BY_ID = '\1', '\2', '\3', '\4', '\5'
 local ALL = '\4\0'
@@ -557,7 +558,15 @@ end
 local function file_away(of_partition, match, game, packed, news)
   if string.sub(packed, 1, 10) ~= packed_id(match) or not head_of(as_row(packed, 0)) then error({err = 'ERR not the row of this match'}) end
   if not string.match(check_text(game), '^%l[%l%d_]*$') then error({err = 'ERR not a game'}) end
-  local files, counts = files_of(of_partition), of_partition .. 'counts'
+  local files, counts, numbered = files_of(of_partition), of_partition .. 'counts', of_partition .. 'filed'
+  if redis.call('EXISTS', numbered) == 1 then
+    local known = redis.call('XINFO', 'STREAM', numbered)
+    for place = 1, #known, 2 do
+      if known[place] == 'last-generated-id' and tonumber(string.match(known[place + 1], '%d+$')) >= LAST_NUMBER then
+        error({err = 'ERR the partition has no numbers left for matches that are filed away'})
+      end
+    end
+  end
   if row_of_match(files, match) then
     take_out(of_partition, match)
     files = files_of(of_partition)
@@ -575,7 +584,6 @@ local function file_away(of_partition, match, game, packed, news)
   packed = string.sub(packed, 1, 16) .. struct.pack('>I6B', updated, games[game]) .. string.sub(packed, 24)
   groups_of(files, as_row(packed, 0))  -- raises an error for what is no row, before anything changes
   local number = tonumber(string.match(redis.call('XADD', of_partition .. 'filed', '0-*', 'r', packed), '%d+$'))
-  if number >= 16777216 then error({err = 'ERR the partition has no numbers left'}) end
   local row = row_of(files, number)
   enter(files, BY_ID, hash_of(row.id) .. struct.pack('>I3', number), hash_of(row.id) .. struct.pack('>I3', number))
   for group, entry in pairs(groups_of(files, row)) do enter(files, group, (key_of(group, row)), entry) end

@@ -33,6 +33,8 @@ _SETTLE = script("settle")
 _SHED = script("shed")
 _NOTE, _FORGET = script("note_leaves"), script("forget_leaves")
 
+_BACK = b"back"  # the field with the number of times that a match came back from the archive
+
 _ATTEMPTS = 3
 
 
@@ -168,7 +170,9 @@ class ServerLogs(OfMatches):
         found = self._client.ask_all([("HGETALL", f"{start}m:{match}") for match in matches])
         return [
             sorted(
-                (_logged(name.decode(), noted.decode()) for name, noted in fields.items()) if fields else self._logged_away(origin, match),
+                (_logged(name.decode(), noted.decode()) for name, noted in fields.items() if name != _BACK)
+                if fields
+                else self._logged_away(origin, match),
                 key=lambda leaf: leaf.number,
             )
             for match, fields in zip(matches, found, strict=True)
@@ -177,7 +181,7 @@ class ServerLogs(OfMatches):
     def noted(self, origins: Sequence[str], match: str) -> Noted:
         """Return the leaves of a match in some of the server's logs, in stored form, as far as the store has them."""
         found = self._client.ask_all([("HGETALL", f"{start_of(origin)}m:{match}") for origin in origins])
-        texts = [{name.decode(): noted.decode() for name, noted in sorted(fields.items())} for fields in found]
+        texts = [{name.decode(): noted.decode() for name, noted in sorted(fields.items()) if name != _BACK} for fields in found]
         return {hash_of(origin): fields for origin, fields in zip(origins, texts, strict=True) if fields}
 
     def note(self, match: str, noted: Noted) -> None:
@@ -185,10 +189,18 @@ class ServerLogs(OfMatches):
         for log, fields in noted.items():
             self._client.run(_NOTE, [f"{{log}}:{log}:m:{match}"], [text for pair in fields.items() for text in pair])
 
-    def forget(self, match: str, noted: Noted) -> None:
-        """Forget the leaves of a match, which its object in the archive says. Only the archivist may."""
+    def returns(self, origins: Sequence[str], match: str) -> dict[str, bytes]:
+        """Return how often the leaves of a match were noted again, for each log by the hash of its origin; b"" for never."""
+        found = self._client.ask_all([("HGET", f"{start_of(origin)}m:{match}", _BACK) for origin in origins])
+        return {hash_of(origin): number or b"" for origin, number in zip(origins, found, strict=True)}
+
+    def forget(self, match: str, noted: Noted, returns: Mapping[str, bytes]) -> None:
+        """Forget the leaves of a match, which its object in the archive says. Only the archivist may.
+
+        `returns`: read before the match was seen to be filed away. If it has come back since, its leaves stay.
+        """
         if noted:
-            self._client.run(_FORGET, [f"{{log}}:{log}:m:{match}" for log in noted], [match])
+            self._client.run(_FORGET, [f"{{log}}:{log}:m:{match}" for log in noted], [match, *[returns[log] for log in noted]])
 
     def _logged_away(self, origin: str, match: str) -> Iterator[Logged]:
         noted = self.archived.logged(match) if self.archived is not None and fits(MATCH, match) else {}

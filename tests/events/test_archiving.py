@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from events import play, recall
 from events.archive import matches as objects_of
+from events.archive import shedding
 from events.archive.archivist import CHANGED, archive_one
 from events.archive.objects import Memory
 from events.archive.reading import hurry
@@ -196,6 +198,31 @@ def test_a_match_that_is_to_go_on_is_brought_back_first(platform: Platform, keep
     assert not away(platform, match)
     assert audit(platform, match).ok
     assert play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"}, request="late").repeated
+
+
+@pytest.mark.parametrize("late", ["moving", "tidying"])
+def test_a_match_that_is_back_before_the_archivist_is_done_keeps_its_leaves(
+    platform: Platform, keeper: Platform, begin: Begin, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    match, logs, origin = finished(platform, begin), platform.store.server_logs, platform.signer.name
+    known, forget = logs.logged(origin, [match]), keeper.store.server_logs.forget
+
+    def come_back(*words: Any) -> None:
+        assert bring_back(platform, match)
+        forget(*words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper.store.server_logs, "forget", come_back if late == "moving" else lambda *_: None)
+        moved(keeper, match)
+        patch.setattr(keeper.store.server_logs, "forget", come_back)
+        shedding.forget(keeper)
+    assert not away(platform, match)
+    assert logs.logged(origin, [match]) == known
+    moved(keeper, match)
+    assert logs.noted([origin], match) == {}
+    assert logs.logged(origin, [match]) == known
+    assert bring_back(platform, match)
+    assert logs.logged(origin, [match]) == known
 
 
 def test_there_are_never_two_histories(platform: Platform, keeper: Platform, begin: Begin, ann: str) -> None:

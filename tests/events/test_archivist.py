@@ -9,7 +9,10 @@ import pytest
 from events import play, rating
 from events.archive import matches as objects_of
 from events.archive.archivist import DISPUTED, RECENT, RUNNING, UNLOGGED, UNRATED, UNSENT, Archivist, why_not
+from events.archive.objects import Memory
+from events.archive.returning import bring_back
 from events.audit import audit
+from events.errors import ArchiveUnavailable, StoreRefused
 from events.keeping.journal import Journal
 from events.notary import sequencing
 from events.notary.signer import Signer
@@ -169,6 +172,36 @@ def test_a_damaged_object_stops_neither_a_rebuild_nor_the_log_of_the_server(
         assert [(looked.match, looked.plan is None) for looked in found] == [(damaged, True), (good, False)]
         sequencing.settle(platform, "another.example", found)
         assert list(logs.pending(now + 60_000, 9)) == [good], "the other one is tried again in an hour"
+
+
+def test_nothing_moves_to_an_archive_that_has_lost_everything(platform: Platform, servers: Servers, begin: Begin) -> None:
+    first, second = finished(platform, begin), finished(platform, begin)
+    with archivist(platform, servers, platform.clock.now() + LATER) as keeper:
+        moved(keeper, first)
+        objects = keeper.archive.objects
+        keeper.archive.put(Memory())  # such as the place of a disk that is not mounted
+        with pytest.raises(ArchiveUnavailable):
+            Archivist(keeper).round()
+        keeper.archive.put(objects)
+        assert Archivist(keeper).round() == (1, True)
+        assert away(platform, second)
+
+
+def test_a_partition_without_numbers_refuses_matches_and_loses_none(platform: Platform, servers: Servers, begin: Begin) -> None:
+    match = finished(platform, begin)
+    filed = f"{platform.store.keys.tag(match)}:filed"
+    with archivist(platform, servers) as keeper:
+        moved(keeper, match)
+        servers.keeper.execute_command("XSETID", filed, "0-16777215")
+        with pytest.raises(StoreRefused):
+            rebuild(platform, anew=True)
+        assert away(platform, match)
+        assert platform.store.lists.newest(["status:over"], None, 9)[0][1] == match
+        assert bring_back(platform, match)
+        with pytest.raises(StoreRefused):
+            moved(keeper, match)
+        assert not away(platform, match)
+        assert servers.keeper.xlen(filed) == 0
 
 
 def test_hooks_send_what_they_have_to_of_an_archived_match(platform: Platform, servers: Servers, begin: Begin, ann: str) -> None:
