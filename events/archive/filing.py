@@ -18,6 +18,7 @@ from events.archive.reading import Unpacked
 from events.errors import ArchiveDamaged, StoreRefused, StoreUnavailable
 from events.notary import server_log
 from events.standings import packed
+from events.store.archiving import Away
 from evidence.leaves import END
 from record.entries import parse
 
@@ -55,7 +56,7 @@ def file_again(platform: Platform, after: str = "", anew: bool = False, done: Ca
                 done(match)
                 continue
             try:
-                filed += _file(platform, match, [known] if known in names else names)
+                filed += _file(platform, match, where.away, [known] if known in names else names)
             except ArchiveDamaged as reason:
                 log.error("archive_damaged", name=reason.name, reason=reason.reason)
                 damaged.append(reason.name)
@@ -87,9 +88,15 @@ def want_leaves(platform: Platform) -> int:
     return wanted
 
 
-def _file(platform: Platform, match: str, names: list[str]) -> bool:
-    """File away a match as its objects at one head have it: as the one with the longest side log, which only grows."""
+def _file(platform: Platform, match: str, away: Away | None, names: list[str]) -> bool:
+    """File away a match as its objects at one head have it: as the one with the longest side log, which only grows.
+
+    `away`: how it is filed away now. A match that does not continue this stays as it is: the store was restored, and went on otherwise.
+    """
     whole = max((objects_of.named(platform.archive.objects, name) for name in names), key=_noted)
+    if away is not None and (len(whole.entries) < away.head or parse(whole.entries[away.head - 1]).digest != away.digest):
+        log.warning("object_of_another_past", name=names[-1], version=away.head)
+        return False
     last = parse(whole.entries[-1])
     position = Unpacked(platform, whole).position
     return platform.store.lists.file_away(match, packed(position, last.at), whole.away.sidelog)

@@ -123,6 +123,24 @@ def test_of_two_objects_of_a_match_the_later_one_counts(platform: Platform, serv
         assert platform.store.log.head(match) == head
 
 
+def test_a_store_that_went_on_otherwise_keeps_its_own_past(platform: Platform, servers: Servers, ann: str) -> None:
+    def begun(target: int = 0, **seats: str) -> str:
+        match = play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {"target": target}, request="again").match
+        play.play(platform, match, "system", [{"type": "advance"}])
+        return match
+
+    with archivist(platform, servers) as keeper:
+        moved(keeper, finished(platform, begun, 3))
+        for key in servers.keeper.scan_iter("{p*}:*"):  # as after a restore of a backup that did not have the match yet
+            servers.keeper.delete(key)
+        platform.cache.drop(again := finished(platform, begun))
+        moved(keeper, again)
+        assert len(objects_of.all_names(keeper.archive.objects, again)) == 2
+        before = list(platform.store.log.read_all(again))
+        assert rebuild(platform).filed == 0
+        assert list(platform.store.log.read_all(again)) == before
+
+
 def test_an_archived_match_is_no_loss_of_the_store(platform: Platform, servers: Servers, begin: Begin, tmp_path: Path) -> None:
     object.__setattr__(platform, "settings", platform.settings._replace(data=tmp_path))
     match, other = finished(platform, begin), finished(platform, begin)
