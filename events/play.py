@@ -419,7 +419,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
 
 def were_created(platform: Platform, player: str, requests: Sequence[str]) -> list[bool]:
     """Return for each of these requests of a player whether it created a match, in one round trip. Raises StoreUnavailable."""
-    return [version > 0 for version, _ in platform.store.log.newest([id_for(player, request) for request in requests])]
+    return [head > 0 for head in platform.store.log.heads([id_for(player, request) for request in requests])]
 
 
 def was_created(platform: Platform, player: str, request: str) -> bool:

@@ -255,6 +255,10 @@ class ArchivedLog:
         """Return the version of a match (Log)."""
         return self._live.head(match) or _head(self._where(match))
 
+    def heads(self, matches: Sequence[str]) -> list[int]:
+        """Return the version of each match (Log). No object is read."""
+        return [_head(where) for where in self._archiving.where(matches)]
+
     def last(self, matches: Sequence[str]) -> list[bytes | None]:
         """Return the last entry of each match (Log)."""
         return [raw if version else None for version, raw in self.newest(matches)]

@@ -150,7 +150,7 @@ class _Step:
         leaves = [orjson.loads(raw) for raw in store.server_logs.leaves(self._origin, [(first, count)])[0]]
         ended = [(leaf["match"], leaf["version"]) for leaf in leaves if leaf["kind"] == END]
         matches = [match for match, _ in ended]
-        heads = [version for version, _ in store.log.newest(matches)]
+        heads = store.log.heads(matches)
         found = [
             _Waiting(match, standing["game"], version, 0)
             for (match, version), standing, head in zip(ended, store.lists.standings(matches), heads, strict=True)

@@ -60,7 +60,8 @@ class Lists(OfMatches):
         return [orjson.loads(row.standing) if row.standing else None for row in self.with_entries(matches)]
 
     def file_away(self, match: str, packed: Packed, sidelog: str = "") -> bool:
-        """File away a match that the archive has. Return False if its entries are in the store, or it is filed away at a later version.
+        """File away a match that the archive has. Return False if its entries are in the store, or it is filed away at a later version, or
+        with another digest.
 
         `sidelog`: a hash of its side log, or "" if that is empty.
         """

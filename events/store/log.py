@@ -134,6 +134,9 @@ class Log(Protocol):
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""
 
+    def heads(self, matches: Sequence[str]) -> list[int]:
+        """Return the version of each match, in one round trip; 0 if it does not exist."""
+
     def last(self, matches: Sequence[str]) -> list[bytes | None]:
         """Return the last entry of each match, in one round trip; None for a match that does not exist."""
 
@@ -193,6 +196,10 @@ class RedisLog:
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""
         return int(self._client.ask("XLEN", self._keys.of(match).stream))
+
+    def heads(self, matches: Sequence[str]) -> list[int]:
+        """Return the version of each match, in one round trip; 0 if it does not exist."""
+        return [int(length) for length in self._client.ask_all([("XLEN", self._keys.of(match).stream) for match in matches])]
 
     def last(self, matches: Sequence[str]) -> list[bytes | None]:
         """Return the last entry of each match, in one round trip; None for a match that does not exist."""

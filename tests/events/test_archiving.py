@@ -19,6 +19,7 @@ from events.audit import audit
 from events.deriving import derive
 from events.errors import ArchiveDamaged, ArchiveUnavailable, StoreRefused
 from events.platform import Platform
+from events.standings import packed
 from events.store.archiving import Away
 from events.store.log import Changes, Claim, Conflict, Known
 from events.store.projections import Listed
@@ -244,6 +245,10 @@ def test_there_are_never_two_histories(platform: Platform, keeper: Platform, beg
     for other, wrong, lines in ((match, shorter, entries[:-1]), ("m" + "a" * 16, Away(head, last.digest), entries)):
         assert not platform.store.archiving.bring_back(other, wrong, secret, lines, derived, RawSideLog())
         assert platform.store.live.head(other) == 0
+    row = packed(recall.position(platform, match), last.at)
+    assert bytes.fromhex(last.digest) in row.row
+    assert not platform.store.lists.file_away(match, row._replace(row=row.row.replace(bytes.fromhex(last.digest), bytes(32))))
+    assert platform.store.archiving.where([match])[0].away == (head, last.digest, "")
     known = log.append(match, head, [b"{}"], Changes(), Claim(f"{ann}/r0one", "f"))
     assert isinstance(known, Known)
     assert away(platform, match)
@@ -264,6 +269,7 @@ def test_while_the_archive_is_away_its_matches_wait(platform: Platform, keeper: 
         recall.position(platform, match)
     assert recall.position(platform, other).status == "over"
     assert platform.store.log.head(match) > 0
+    assert platform.store.log.heads([match, other, "m" + "a" * 16]) == [6, 6, 0]
     platform.archive.put(objects)
     assert recall.position(platform, match).status == "over"
     name = next(iter(objects.names(objects_of.PREFIX)))
