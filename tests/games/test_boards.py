@@ -13,7 +13,7 @@ from games.kernel import AUDITOR, SPECTATOR, Game
 from tests.games.matches import ALL, Start, alike, same, sampled
 from tests.games.test_laws import in_random_matches
 
-MATCHES = 12
+MATCHES = 6
 GAMES = [pytest.param(game, id=game.id) for game in ALL]
 
 

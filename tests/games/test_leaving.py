@@ -39,7 +39,7 @@ from players import choose
 from tests.games.matches import ALL, BOUND, HERE, LEAVE, Start, chance, same, walk
 from tests.games.test_laws import hold
 
-MATCHES = 12
+MATCHES = 6
 SOAK = 1000
 LEAVES = (8, 40, 200)  # a seat leaves at one step in so many, by the seed of the match
 GAMES = [pytest.param(game, id=game.id) for game in ALL]

@@ -232,7 +232,7 @@ def test_turns_are_listed_by_deadline_page_by_page(club: Club) -> None:
         assert (refused.status_code, refused.json["code"]) == (status, code)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [pytest.param(game, marks=() if game == "war" else pytest.mark.soak) for game in GAMES])
 def test_a_match_whose_clients_leave_come_back_late_race_their_deadlines_and_resign(club: Club, game: str) -> None:
     dice = random.Random(game)
     match = club.begin(game, clock=BANK, time_out={"policy": "substitute", "level": "random"})

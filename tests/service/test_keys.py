@@ -130,16 +130,18 @@ def test_a_player_has_at_most_twenty_keys(ada: Caller) -> None:
     assert refused(ada.post(KEYS, {"name": "x", "scopes": ["read"]})) == (409, "too_many_keys")
 
 
-@pytest.mark.parametrize(
-    "body",
+MALFORMED: Any = (
     [
         {}, {"name": "x"}, {"scopes": ["read"]}, {"name": "x", "scopes": []}, {"name": "x", "scopes": ["admin"]},
         {"name": "x", "scopes": "read"}, {"name": "x", "scopes": ["read"] * 5}, {"name": "x", "scopes": ["read", None]},
         {"name": "\u202ex", "scopes": ["read"]}, {"name": "x", "scopes": ["read"], "role": "admin"}, {"name": "x", "scopes": {"read": 1}},
-    ],
+    ]
 )  # fmt: skip
-def test_a_malformed_key_is_400(ada: Caller, body: Any) -> None:
-    assert refused(ada.post(KEYS, body)) == (400, "bad_body")
+
+
+def test_a_malformed_key_is_400(ada: Caller) -> None:
+    for body in MALFORMED:
+        assert refused(ada.post(KEYS, body)) == (400, "bad_body"), body
     assert len(ada.get(KEYS).json["keys"]) == 1
 
 
@@ -252,10 +254,10 @@ def test_a_role_is_given_and_taken_away(ada: Caller, admin: Caller, tally: str, 
     assert referee.get(path).status_code == 200
 
 
-@pytest.mark.parametrize("body", [{}, {"role": "owner"}, {"role": None}, {"role": ["admin"]}, {"role": "admin", "name": "x"}, [], "admin"])
-def test_a_malformed_role_is_400(admin: Caller, ada: Caller, body: Any) -> None:
-    assert refused(admin.ask("PATCH", f"/v1/players/{ada.id}", body)) == (400, "bad_body")
-    assert ada.get(ME).json["role"] == "player"
+def test_a_malformed_role_is_400(admin: Caller, ada: Caller) -> None:
+    for body in ({}, {"role": "owner"}, {"role": None}, {"role": ["admin"]}, {"role": "admin", "name": "x"}, [], "admin"):
+        assert refused(admin.ask("PATCH", f"/v1/players/{ada.id}", body)) == (400, "bad_body"), body
+        assert ada.get(ME).json["role"] == "player"
 
 
 def test_only_the_admin_key_changes_roles_and_keys_of_others(ada: Caller, join: Callable[..., Caller], admin: Caller) -> None:

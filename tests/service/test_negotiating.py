@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import pytest
@@ -85,7 +86,7 @@ def negotiated(platform: Platform, match: str, note: str) -> None:
 # Unchanged
 
 
-@pytest.mark.parametrize("letter", ["x", "\n", "\u00e9", "\u202e", "\U0001f98a"])
+@pytest.mark.parametrize("letter", ["x", "\U0001f98a", *(pytest.param(letter, marks=pytest.mark.soak) for letter in "\n\u00e9\u202e")])
 def test_a_note_has_280_characters_and_no_more(ada: Caller, ben: Caller, anybody: Caller, kept: Callable[[], str], letter: str) -> None:
     """The limit counts characters, not bytes. A longer note is refused and nothing changes."""
     match = kept()
@@ -146,13 +147,13 @@ def test_a_match_with_such_notes_passes_its_audit(platform: Platform, ada: Calle
 # Harmless
 
 
-@pytest.mark.parametrize("note", NOTES.values(), ids=NOTES)
-def test_a_note_does_not_change_the_rest_of_a_board(ada: Caller, anybody: Caller, kept: Callable[[], str], note: str) -> None:
+def test_a_note_does_not_change_the_rest_of_a_board(ada: Caller, anybody: Caller, kept: Callable[[], str]) -> None:
     """The note has lines of its own below the offer. Nothing in it moves the cursor."""
-    bare, noted = kept(), kept()
+    bare = kept()
     ada.act(bare, offer())
-    ada.act(noted, offer(note))
-    for caller in (ada, anybody):
+    for caller, note in product((ada, anybody), NOTES.values()):
+        noted = kept()
+        ada.act(noted, offer(note))
         plain, lines = (caller.get(f"/v1/matches/{match}/state", Accept="text/plain").text.split("\n") for match in (bare, noted))
         below = next(number for number, line in enumerate(plain, 1) if line.startswith("RANSOM"))
         added = len(lines) - len(plain)

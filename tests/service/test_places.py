@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import pytest
@@ -287,8 +287,9 @@ def reach(app: Flask) -> Iterator[Callable[..., int]]:
 PATHS = ["/v1/matches/{}/stream?after=2", "/v1/matches/{}/entries?after=3&wait=5", "/v1/players/me/stream"]
 
 
-@pytest.mark.parametrize("crowd", PATHS)
-@pytest.mark.parametrize("wanted", PATHS)
+@pytest.mark.parametrize(
+    ("crowd", "wanted"), [pytest.param(*both, marks=() if both[0] == both[1] else pytest.mark.soak) for both in product(PATHS, PATHS)]
+)
 def test_many_addresses_of_a_prefix_hold_every_place_and_a_seat_of_a_running_match_gets_one(
     reach: Callable[..., int], join: Callable[..., Caller], ada: Caller, ben: Caller, tally: str, crowd: str, wanted: str
 ) -> None:

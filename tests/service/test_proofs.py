@@ -30,6 +30,7 @@ from tests.service.test_history import events
 
 ADD = {"type": "add", "by": 1, "stay": True}
 LONGEST = 20_000
+QUICK = ("war", "tally")  # games whose matches are short
 
 
 def begun(platform: Platform, game: str, ada: Caller, ben: Caller, steps: int, **options: int) -> str:
@@ -97,8 +98,14 @@ def opened_parts(entry: dict[str, Any]) -> Iterator[bool]:
 # ---------------------------------------------------------------- every viewer can check the chain
 
 
-@pytest.mark.parametrize("steps", [12, LONGEST], ids=["running", "finished"])
-@pytest.mark.parametrize("game", ALL_GAMES)
+@pytest.mark.parametrize(
+    ("game", "steps"),
+    [
+        pytest.param(game, steps, id=f"{game}-{name}", marks=() if (steps == LONGEST) == (game in QUICK) else pytest.mark.soak)
+        for game in ALL_GAMES
+        for steps, name in ((12, "running"), (LONGEST, "finished"))
+    ],
+)
 def test_every_viewer_can_compute_every_digest(
     platform: Platform, anybody: Caller, ada: Caller, ben: Caller, referee: Caller, game: str, steps: int
 ) -> None:
@@ -187,7 +194,7 @@ def _entry(chunks: Iterator[Any]) -> bytes:
 # ---------------------------------------------------------------- any change breaks it
 
 
-@pytest.mark.parametrize("game", ALL_GAMES)
+@pytest.mark.parametrize("game", [pytest.param(game, marks=() if game in QUICK else pytest.mark.soak) for game in ALL_GAMES])
 def test_a_change_of_any_byte_breaks_the_chain(platform: Platform, anybody: Caller, ada: Caller, ben: Caller, game: str) -> None:
     """Every byte of every kind of entry, except in parts of which something is hidden: there the leaf counts, not what is shown."""
     match = begun(platform, game, ada, ben, LONGEST)

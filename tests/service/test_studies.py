@@ -93,7 +93,9 @@ def test_a_worker_gives_a_hint_and_it_stays(platform: Platform, ada: Caller, ser
     assert ada.get(path).data == found.data
 
 
-@pytest.mark.parametrize("game", ["war", "war_of_the_worlds", "war_of_civilizations"])
+@pytest.mark.parametrize(
+    "game", ["war", *(pytest.param(f"war_of_{name}", marks=pytest.mark.soak) for name in ("the_worlds", "civilizations"))]
+)
 def test_the_best_option_of_a_hint_is_first_and_no_other_is_worth_more(platform: Platform, ada: Caller, game: str) -> None:
     fork, seat = practice(platform, ada, game, 60)
     path = f"/v1/matches/{fork}/hint?level=expert&seat={seat}"

@@ -25,6 +25,11 @@ LIVELY = 0.9  # the chance that dull kinds are left out if there are others
 MOST = 800  # actions of a match
 
 
+def seeds(first: int, soaked: int, end: int) -> list[object]:
+    """Return the seeds from `first` to `end`. Those from `soaked` on are for the soak."""
+    return [*range(first, soaked), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(soaked, end))]
+
+
 def enriched(state: State) -> State:
     """Return a document in which every seat has plenty of resources. Nothing that is conserved changes."""
     rich = clone(state)
@@ -51,7 +56,7 @@ def lively(game: Game, state: State, actor: str, will: random.Random) -> Action:
     return complete(choice["action"], choice.get("choose", {}), will.randrange)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(0, 4, 16))
 def test_pieces_are_conserved_and_events_come_in_order_and_fold(seed):
     for step in busy(seed):
         assert list(GAME.invariants(step.after)) == []
@@ -61,7 +66,7 @@ def test_pieces_are_conserved_and_events_come_in_order_and_fold(seed):
             assert fold(GAME, step.before, step.events) == step.after
 
 
-@pytest.mark.parametrize("seed", range(16, 28))
+@pytest.mark.parametrize("seed", seeds(16, 19, 28))
 def test_a_guess_agrees_with_what_is_seen_and_leaves_the_choices_as_they_are(seed):
     memory = {}
     for step in busy(seed):
@@ -75,7 +80,7 @@ def test_a_guess_agrees_with_what_is_seen_and_leaves_the_choices_as_they_are(see
         memory = remembered(GAME, memory, step.events)
 
 
-@pytest.mark.parametrize("seed", range(28, 40))
+@pytest.mark.parametrize("seed", seeds(28, 32, 40))
 def test_every_listed_choice_is_accepted_and_there_are_never_too_many(seed):
     will = random.Random(seed)
     for step in busy(seed):
@@ -87,7 +92,7 @@ def test_every_listed_choice_is_accepted_and_there_are_never_too_many(seed):
                 carry_out(GAME, step.before, step.actor, action, chance(step.number))
 
 
-@pytest.mark.parametrize("seed", range(40, 48))
+@pytest.mark.parametrize("seed", seeds(40, 43, 48))
 def test_a_branch_goes_as_recorded_play_goes(seed):
     branch = None
     for step in busy(seed):
@@ -130,7 +135,7 @@ def test_any_seat_may_leave_in_the_middle_of_anything():
     assert {phase for _, (phase, *_) in tried} == set(GAME.phases) - {SETUP, OVER}
 
 
-@pytest.mark.parametrize("seed", range(60, 72))
+@pytest.mark.parametrize("seed", seeds(60, 64, 72))
 def test_play_goes_on_when_seats_leave(seed):
     gone = []
     for step in busy(seed, leaves=60):

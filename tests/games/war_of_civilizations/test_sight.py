@@ -127,7 +127,7 @@ def test_a_position_that_was_never_played_is_guessed_too():
 FACE_DOWN = {"round_limit": 12, "pirates": True, "disasters": True, "hidden_ammo": True}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 6))])
 def test_face_down_ammunition_shows_nowhere(seed):
     """Whatever others do, and when they leave, a viewer sees the same if they have more ammunition."""
     steps = list(walk(Start(GAME, SEATS, FACE_DOWN, seed)))
