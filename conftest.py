@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
-settings.register_profile("warledger", deadline=None, print_blob=True)
+settings.register_profile("warledger", deadline=None, print_blob=True, max_examples=50)
 settings.register_profile(
     "mutants", deadline=None, max_examples=25, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
 )

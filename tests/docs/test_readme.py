@@ -38,7 +38,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield place.url
 
 
-@pytest.fixture(scope="module", params=SHELLS)
+@pytest.fixture(scope="module", params=["sh", pytest.param("zsh", marks=pytest.mark.soak)])
 def answers(request: pytest.FixtureRequest, url: str) -> list[str]:
     """The output of every line of the block, each answer on a line of its own."""
     command = SHELLS[request.param]

@@ -71,7 +71,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         {"player": "me", "invited": "me"},
     ],
 )
-@pytest.mark.parametrize("limit", [20, 200])
+@pytest.mark.parametrize("limit", [pytest.param(20, marks=pytest.mark.soak), 200])
 def test_a_list_costs_few_commands_whatever_is_in_the_store(
     platform: Platform, servers: Servers, ann: str, commands: list[int], filters: Mapping[str, str], limit: int
 ) -> None:

@@ -198,7 +198,7 @@ def test_the_positions_tried_are_bounded() -> None:
     assert thought(OPEN, "fox").nodes > 100 + most
 
 
-@pytest.mark.parametrize("level", ["strong", "expert"])
+@pytest.mark.parametrize("level", ["strong", pytest.param("expert", marks=pytest.mark.soak)])
 def test_a_search_that_is_stopped_does_not_give_the_turn_away(level: str) -> None:
     """The end of the turn is one action away, and what is worth more takes several. So turns are compared where they end."""
     chance = Drawn(random.Random(2).randrange)

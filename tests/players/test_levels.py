@@ -56,16 +56,15 @@ def decided(game: Game, level: str, state: State, seat: Seat, chance: Chance) ->
 @pytest.mark.parametrize("game", GAMES)
 def test_the_action_of_a_level_is_legal(game: Game, level: str) -> None:
     chance = Drawn(random.Random(1).randrange)
-    for seed in range(3):
-        for state, seat in positions(game, seed):
-            action = decided(game, level, state, seat, chance)
-            assert any(admits(choice, action) for choice in legal(game, state, seat))
+    for state, seat in positions(game, 0):
+        action = decided(game, level, state, seat, chance)
+        assert any(admits(choice, action) for choice in legal(game, state, seat))
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("game", GAMES)
 def test_a_level_decides_by_its_view_alone(game: Game, level: str) -> None:
-    for state, seat in positions(game, 5):
+    for state, seat in positions(game, 5, 14, 12):
         guessed = game.guess(game.view(state, seat), seat, Drawn(random.Random(9).randrange))
         one = decided(game, level, state, seat, Drawn(random.Random(2).randrange))
         assert decided(game, level, guessed, seat, Drawn(random.Random(2).randrange)) == one

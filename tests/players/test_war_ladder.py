@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from itertools import count
 
 import pytest
@@ -25,6 +26,7 @@ WAR = GAMES["war"]
 STEP = 17  # actions from one question of the sample to the next
 
 
+@cache
 def questions(seats: int = 2) -> list[Question]:
     """Return decisions of a match between greedy seats: placement, cards, moves and draws among them."""
     number = random.Random(5).randrange
@@ -43,6 +45,7 @@ def questions(seats: int = 2) -> list[Question]:
     return found
 
 
+@cache
 def late_questions() -> list[Question]:
     """Return decisions between several actions from the last turns of a match at first sight."""
     number = random.Random(5).randrange
@@ -64,8 +67,10 @@ def thought(question: Question, level: str, seed: int, most: int = 16) -> Though
     return LEVELS[level](question, budget_of(question, level, lambda spent: spent < most), Drawn(random.Random(seed).randrange))
 
 
-@pytest.mark.parametrize("level", ["strong", "expert"])
-@pytest.mark.parametrize("seats", [2, 4])
+@pytest.mark.parametrize(
+    ("level", "seats"),
+    [("strong", 4), ("expert", 2), *(pytest.param(*other, marks=pytest.mark.soak) for other in (("strong", 2), ("expert", 4)))],
+)
 def test_a_decision_follows_from_question_and_seed(seats: int, level: str) -> None:
     asked = questions(seats)
     assert len(asked) > 4
@@ -88,7 +93,7 @@ def played_on(question: Question, most: int, iterations: int = 48) -> Thought:
 
 
 def test_an_interrupted_search_answers_with_its_best_so_far() -> None:
-    for question in questions()[::2]:
+    for question in questions()[::3]:
         whole = played_on(question, 1000)
         assert 0 < whole.spent <= 48
         assert sum(option.tries for option in whole.options) == whole.spent

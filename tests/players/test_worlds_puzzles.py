@@ -118,9 +118,10 @@ def position(seat: Seat, pieces: Mapping[str, Any]) -> State:
 
 @pytest.mark.parametrize("level", ["strong", "expert"])
 @pytest.mark.parametrize("name", PUZZLES)
-def test_it_wins_within_its_turn(name: str, level: str) -> None:
+@pytest.mark.parametrize("seeds", [[0], pytest.param([1, 2], marks=pytest.mark.soak)])
+def test_it_wins_within_its_turn(name: str, level: str, seeds: list[int]) -> None:
     seat, pieces = PUZZLES[name]
-    for seed in range(3):
+    for seed in seeds:
         state = position(seat, pieces)
         assert not list(GAME.invariants(state))
         chance = drawn(seed)

@@ -72,7 +72,7 @@ def test_the_wheel_has_one_package_with_types(wheel: Path) -> None:
     assert {"warledger_client/py.typed", "warledger_client/types.py", "warledger_client/synchronous.py"} <= set(names)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak if place else ()) for place, name in enumerate(PROGRAMS)])
 def test_each_bot_of_the_page_plays_to_the_end(place: private.Place, python: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(PROGRAMS[name].replace("http://127.0.0.1:8000", place.url), encoding="utf-8")
     assert "winners" in run(python, tmp_path, name)

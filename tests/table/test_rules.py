@@ -135,7 +135,7 @@ def refused(session: Session, player: str, action: Any) -> Refusal | None:
     return None
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_what_is_not_listed_is_refused_and_changes_nothing(seed: int) -> None:
     chance = random.Random(seed)

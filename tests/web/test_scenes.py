@@ -22,7 +22,7 @@ from web.drawing import Box
 from web.look import AUTO
 from web.picture import SHAPES, TALL, WIDE, draw, svg
 
-MATCHES = 6
+MATCHES = 3
 NEAR = 0.51  # units by which rounding may bring two things together
 EVERY_GAME = [pytest.param(game, id=game.id) for game in ALL]
 

@@ -64,7 +64,7 @@ def test_no_entry_is_without_words(game: Game) -> None:
     assert {"offer", "accept", "resign"} & kinds
 
 
-@in_random_matches(4)
+@in_random_matches(2)
 def test_no_step_of_play_is_without_words_and_rules(start: Start) -> None:
     game, looks = start.game, look(start.game)
     known = {rule["id"] for rule in rules(game)} if game in GAMES.values() else None

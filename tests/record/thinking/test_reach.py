@@ -6,6 +6,7 @@ import ast
 import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -79,7 +80,7 @@ def reaches(roots: Iterable[Any], hidden: Iterable[Any]) -> bool:
 
 
 def moments(game: Game) -> Iterator[tuple[State, dict[str, Any], str]]:
-    yield from questions(game, min(game.seats.most, 3), 2)
+    yield from islice(questions(game, min(game.seats.most, 3), 2), 1, None, 2)
 
 
 @pytest.mark.parametrize("game", EACH)
