@@ -213,7 +213,7 @@ def test_a_record_that_cannot_be_read_to_its_end_is_not_sent(
         yield b"{}"
         raise StoreUnavailable("gone")
 
-    monkeypatch.setattr("events.store.log.RedisLog.read_all", broken)
+    monkeypatch.setattr("events.archive.reading.ArchivedLog.read_all", broken)
     for accept in ("application/json", "application/x-ndjson"):
         refused = ada.get(f"/v1/matches/{tally}/record", Accept=accept)
         assert (refused.status_code, refused.json["code"]) == (503, "store_away")
