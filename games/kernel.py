@@ -7,6 +7,7 @@ for search. Everything here is pure: functions take a document and return a new 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypedDict, TypeVar
@@ -520,6 +521,41 @@ def legal(game: Game, state: State, actor: Seat) -> list[Choice]:
     for deed in game.phases[state["phase"]].values():
         listed += (deed.choices or deed.listed)(state, actor)
     return listed
+
+
+class Blocked(NamedTuple):
+    """An action of the phase that is not possible now, as its deed offers it, and why not."""
+
+    action: Action
+    refusal: Refusal
+
+
+MOST_BLOCKED, MOST_BLOCKED_OF_DEED = 50, 20
+
+
+def blocked(game: Game, state: State, actor: Seat) -> list[Blocked]:
+    """Return what belongs to the phase, but is not possible for an actor now: at most 50 actions, and at most 20 of a deed.
+
+    These are the actions that a deed offers and refuses. A deed that offers nothing, and whose action has no fields, is judged, too.
+    Empty for an actor who is not to act.
+
+    >>> from games import GAMES
+    >>> war = GAMES["war"]
+    >>> state = {**war.begin(["red", "blue"], {}), "phase": "cards", "to_act": ["red"], "map": []}
+    >>> state = {**state, "hands": {"red": ["hammers_pink_1"]}, "reserve": {"red": 0}}
+    >>> [(found.action, found.refusal.code, found.refusal.rule) for found in blocked(war, state, "red")]
+    [({'type': 'reinforce', 'card': 'hammers_pink_1'}, 'nothing_to_place', 'WAR-REI-08')]
+    >>> blocked(war, state, "blue")
+    []
+    """
+    found: list[Blocked] = []
+    if actor not in state["to_act"]:
+        return found
+    for kind, deed in game.phases[state["phase"]].items():
+        offered = list(deed.offers(state, actor)) or ([] if deed.fields else [{"type": kind}])
+        refused = (Blocked(action, refusal) for action in offered if (refusal := deed.refusal(state, actor, action)) is not None)
+        found += islice(refused, min(MOST_BLOCKED_OF_DEED, MOST_BLOCKED - len(found)))
+    return found
 
 
 def any_action(game: Game, state: State, actor: Seat, number: Callable[[int], int]) -> Action | None:

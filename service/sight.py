@@ -17,7 +17,7 @@ from events.due import thinking_of
 from events.platform import Platform
 from events.standings import standing
 from games.choices import Choice, with_counts
-from games.kernel import AUDITOR, SPECTATOR, Game, legal
+from games.kernel import AUDITOR, SPECTATOR, Game, blocked, legal, sentence
 from record.positions import Position
 from record.shown import shown as shown
 from service.http.directory import Company
@@ -174,11 +174,27 @@ def choices(platform: Platform, game: Game, position: Position, seat: str | None
     The action of each choice is complete. Choices at the table have the mark `at_table`, so that programs that only play can skip them.
     """
     table, document = position.table, position.document
-    listed: list[Choice] = []
-    if seat is not None and seat in position.to_act and seat not in table["substitutes"]:
-        listed = list(map(with_counts, legal(game, document, seat)))
+    listed: list[Choice] = list(map(with_counts, legal(game, document, seat))) if seat is not None and decides(position, seat) else []
     shown = platform.sidelog.saw_hidden(position.match, table, player)
     return listed + table_rules.choices_of(game, table, document, seat, player, position.version, position.fixed, shown=shown)
+
+
+def decides(position: Position, seat: str) -> bool:
+    """Return True if a seat must act in the game, and nobody plays for it."""
+    return seat in position.to_act and seat not in position.table["substitutes"]
+
+
+def why_not(game: Game, position: Position, seat: str | None) -> list[dict[str, Any]]:
+    """Return what belongs to the phase but is not possible for `seat`, with the code, the sentence and the rule of each refusal.
+
+    `act` tells a seat the same of each of these actions, so it is nothing that the seat may not know.
+    """
+    if seat is None or not decides(position, seat):
+        return []
+    return [
+        {"action": action, "code": refusal.code, "detail": sentence(game, refusal), "rule": refusal.rule}
+        for action, refusal in blocked(game, position.document, seat)
+    ]
 
 
 def match_shown(platform: Platform, position: Position, caller: Caller, company: Company) -> dict[str, Any]:

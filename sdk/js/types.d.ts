@@ -274,6 +274,17 @@ export interface BeginContinuation {
   type: "begin_continuation";
 }
 
+/** An action of the phase that is not possible now. */
+export interface Blocked {
+  /** The action, without counts. */
+  action: { [name: string]: unknown };
+  /** The code of the refusal. */
+  code: string;
+  /** Why it is not possible, in a sentence. */
+  detail: string;
+  rule: string | null;
+}
+
 /** All finished matches of a game and a month. */
 export interface BulkFile {
   game: AnalysisWaitingGame;
@@ -419,6 +430,8 @@ export interface ChoicesBase {
   /** Your seat. null if you have none and the match has a seat that is open or offered to you. */
   seat: SeatId | null;
   to_act: ToAct;
+  /** With `blocked=true`: what is not possible for your seat in the game. */
+  blocked?: Blocked[];
 }
 
 /** How many entries the match has. */

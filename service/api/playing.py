@@ -17,7 +17,7 @@ from events.standings import at_table
 from events.timing.flight import Received
 from games import patterns
 from games.kernel import SPECTATOR, Game, Refused
-from games.schema import Shape, always, described, either, listing, mapping, nullable, optional, record, whole
+from games.schema import Shape, always, anything, described, either, listing, mapping, nullable, optional, record, text, whole
 from record.positions import Position
 from service import sight
 from service.api.entries import entry
@@ -35,6 +35,7 @@ from service.api.shapes import (
     PLAYERS,
     RECEIPT,
     ROUND,
+    RULE_ID,
     SEAT,
     TO_ACT,
     VERSION,
@@ -71,7 +72,7 @@ from service.http.responses import (
     tagged_text,
     text_response,
 )
-from service.http.schemas import ActQuery, PictureQuery, SeatQuery, StateQuery
+from service.http.schemas import ActQuery, ChoicesQuery, PictureQuery, StateQuery
 from service.http.signing import SIGNATURE, signing_in
 from table.deeds import BEGINNINGS
 from table.rematch import rematch
@@ -146,7 +147,8 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
     tag = seen.version if seen is position else f"{seen.version}-offered"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag)
-    choices = sight.choices(service.platform, recall.rules_of(service.platform, position), position, seat, player)
+    game = recall.rules_of(service.platform, position)
+    choices = sight.choices(service.platform, game, position, seat, player)
     body = {
         "match": match,
         "game": position.game,
@@ -154,6 +156,7 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
         "seat": seat,
         "to_act": seen.to_act,
         "choices": choices,
+        **({"blocked": sight.why_not(game, position, seat)} if call.query["blocked"] else {}),
     }
     return tagged(json_response(body), tag)
 
@@ -430,6 +433,19 @@ def choice(game: Game) -> Shape:
     )
 
 
+_BLOCKED = named(
+    "Blocked",
+    record(
+        {
+            "action": anything("The action, without counts."),
+            "code": text(about="The code of the refusal."),
+            "detail": text(about="Why it is not possible, in a sentence."),
+            "rule": nullable(RULE_ID),
+        },
+        "An action of the phase that is not possible now.",
+    ),
+)
+
 _YOURS = named(
     "ChoicesBase",
     record(
@@ -438,6 +454,7 @@ _YOURS = named(
             "version": VERSION,
             "seat": nullable(described(SEAT, "Your seat. null if you have none and the match has a seat that is open or offered to you.")),
             "to_act": TO_ACT,
+            "blocked": optional(listing(_BLOCKED, about="With `blocked=true`: what is not possible for your seat in the game.")),
         },
         "What every answer with choices has.",
     ),
@@ -550,7 +567,7 @@ OPERATIONS = (
         {200: in_json("Every legal choice: of your seat in the game, and at the table.", CHOICES, ("ETag",)), 304: UNCHANGED},
         "You can send the action of each choice as it is. If a choice has `choose`, the action has the lowest counts, and `choose` has the "
         "ranges that you may choose from.",
-        key="needed", by="player", query=SeatQuery(), headers=("If-None-Match",),
+        key="needed", by="player", query=ChoicesQuery(), headers=("If-None-Match",),
     ),
     Operation(
         "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,

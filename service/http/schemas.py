@@ -599,6 +599,15 @@ class SeatQuery(Schema):
     )
 
 
+class ChoicesQuery(SeatQuery):
+    """The query of choices: the seat, and whether to list what is not possible, too."""
+
+    blocked = Switch(
+        load_default=False,
+        metadata={"description": "Whether to list what belongs to the phase but is not possible, with the reasons: at most 50 actions."},
+    )
+
+
 class ActQuery(SeatQuery):
     """The query of actions: the seat, and whether to prove the entries."""
 

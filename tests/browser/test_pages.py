@@ -327,6 +327,27 @@ def test_axe_finds_nothing_where_one_plays(open_page: Open, ada: Api) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
+def test_what_is_not_possible_says_its_rule_and_reason_to_the_pointer_the_keys_and_a_tap(open_page: Open, ada: Api) -> None:
+    seats = {"aliens": "me", "humans": "ai:random"}
+    match = ada.ask("POST", "/v1/matches", {"game": "war_of_the_worlds", "seats": seats})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    turn, line = page.locator("#play .blocked button", has_text="End the turn"), page.locator("#why-not")
+    turn.wait_for()
+    expect(line).to_be_hidden()
+    turn.hover()
+    expect(line).to_contain_text("the turn cannot end yet")
+    expect(line.locator("a")).to_have_text("WOW-TRN-05")
+    for way in (turn.focus, lambda: turn.click(force=True)):
+        line.evaluate("(line) => line.replaceChildren()")
+        page.locator("#play .choices button").first.focus()
+        way()
+        expect(line).to_contain_text("the turn cannot end yet")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
 def test_arrow_keys_go_from_place_to_place_and_each_tells_its_content(open_page: Open, ada: Api) -> None:
     options = {"map_number": 4, "removed_symbols": ["wheel", "arrow"], "first_seat": "red"}  # on another map a walk may go to and fro
     match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}, "options": options})["id"]

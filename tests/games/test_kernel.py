@@ -17,6 +17,7 @@ from games.kernel import (
     Deed,
     Refused,
     any_action,
+    blocked,
     carry_out,
     decide,
     has_fields,
@@ -344,6 +345,23 @@ def test_any_action_draws_among_the_offers_until_one_is_legal(refused, seat, dra
 def test_without_a_legal_action_there_is_none():
     number = random.Random(1).randrange
     assert any_action(offering(), {"phase": "open", "places": []}, "red", number) is None
+
+
+def refusing(offers):
+    """Return a deed without fields that refuses all that it offers."""
+    return Deed({}, lambda state, seat: offers, lambda state, seat, action: no("closed"), lambda match, seat, action: None)
+
+
+def test_at_most_fifty_actions_are_blocked_and_twenty_of_a_deed():
+    deeds = {kind: refusing([{"type": kind, "to": place} for place in range(100)]) for kind in ("go", "send", "call", "end")}
+    found = blocked(WAR._replace(phases={"open": deeds}), {"phase": "open", "to_act": ["red"]}, "red")
+    assert [sum(action["type"] == kind for action, _ in found) for kind in deeds] == [20, 20, 10, 0]
+    assert found[0] == ({"type": "go", "to": 0}, no("closed"))
+
+
+def test_a_deed_without_offers_is_blocked_if_its_action_has_no_fields():
+    deeds = {"end": refusing([]), "go": refusing([])._replace(fields={"to": text()})}
+    assert blocked(WAR._replace(phases={"open": deeds}), {"phase": "open", "to_act": ["red"]}, "red") == [({"type": "end"}, no("closed"))]
 
 
 def test_what_is_remembered_follows_from_what_a_spectator_is_shown():

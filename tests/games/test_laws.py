@@ -29,6 +29,7 @@ from games.kernel import (
     Refusal,
     Refused,
     any_action,
+    blocked,
     carry_out,
     decide,
     evolve,
@@ -128,6 +129,9 @@ def law_2_an_action_that_is_not_listed_is_refused_and_changes_nothing(start: Sta
         before = same(step.before)
         for actor in (*start.seats, SYSTEM):
             choices = legal(start.game, step.before, actor)
+            for action, why in blocked(start.game, step.before, actor):
+                assert not any(choice["action"] == action for choice in choices), action
+                assert sentence(start.game, why)
             for other in will.sample(steps, min(6, len(steps))):
                 action = mutated(other.action, will.choice(steps).action, will)
                 listed = any(admits(choice, action, start.game.sets) for choice in choices)
@@ -176,6 +180,7 @@ def law_4_restoring_from_json_changes_nothing(start: Start, steps: Sequence[Step
         assert restored == step.before
         for actor in step.before["to_act"]:
             assert json.dumps(legal(start.game, restored, actor)) == json.dumps(legal(start.game, step.before, actor))
+            assert blocked(start.game, restored, actor) == blocked(start.game, step.before, actor)
         one = decide(start.game, step.before, step.actor, step.action, chance(step.number))
         other = decide(start.game, restored, step.actor, json.loads(json.dumps(step.action)), chance(step.number))
         assert same(one) == same(other)
@@ -228,6 +233,7 @@ def law_7_hidden_state_does_not_change_what_a_viewer_sees(start: Start, steps: S
             other = game.guess(clone(seen), viewer, chance((start.seed, step.number, viewer)))
             assert same(game.view(other, viewer)) == same(seen)
             assert same(legal(game, other, viewer)) == same(legal(game, step.before, viewer))
+            assert blocked(game, other, viewer) == blocked(game, step.before, viewer)
             tried = [mutated(will.choice(steps).action, will.choice(steps).action, will) for _ in range(3)]
             if step.actor in (viewer, SYSTEM):
                 tried.append(step.action)

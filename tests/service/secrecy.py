@@ -139,7 +139,7 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "get_entries": through_all_eyes(f"{MATCH}/entries", "proof=false", "proof=true", Accept="application/x-ndjson"),
     "get_stream": through_all_eyes(f"{MATCH}/stream", "seconds=0&proof=false", "seconds=0&proof=true"),
     "get_receipt": receipts,
-    "get_choices": lambda about: (ask for query in ("", "?seat={seat}") for ask in once(f"{MATCH}/choices{query}")(about)),
+    "get_choices": lambda about: (ask for query in ("", "?seat={seat}", "?blocked=true") for ask in once(f"{MATCH}/choices{query}")(about)),
     "get_audit": once(f"{MATCH}/audit"),
     "get_record": once(f"{MATCH}/record"),
     "get_leaves": once(f"{MATCH}/leaves"),

@@ -339,6 +339,22 @@ def test_an_unchanged_match_or_list_of_choices_is_304(ada: Caller, tally: str) -
             assert ada.get(path, If_None_Match=given).status_code == 200
 
 
+def test_what_is_blocked_says_why_as_the_refusal_of_the_action_does(platform: Platform, ada: Caller, ben: Caller) -> None:
+    match = worlds(platform, ada, ben)
+    path = f"/v1/matches/{match}/choices"
+    player, other = (ada, ben) if ada.get(path).json["seat"] in ada.get(path).json["to_act"] else (ben, ada)
+    plain, asked = player.get(path).json, player.get(f"{path}?blocked=true").json
+    blocked = asked.pop("blocked")
+    assert asked == plain
+    turn = next(one for one in blocked if one["action"] == {"type": "end_turn"})
+    assert (turn["code"], turn["rule"]) == ("cards_left", "WOW-TRN-05")
+    for one in blocked:
+        refused = player.act(match, one["action"]).json
+        assert {name: refused[name] for name in ("code", "detail", "rule")} | {"action": one["action"]} == one
+    assert other.get(f"{path}?blocked=true").json["blocked"] == [], "it is not their turn"
+    assert player.get(f"{path}?blocked=1").status_code == 400
+
+
 @pytest.mark.parametrize(
     ("accept", "comes"),
     [

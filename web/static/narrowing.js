@@ -15,24 +15,25 @@ function agrees(action, pick) {
 const fixed = (choice) => Object.entries(choice.action).filter(([field]) => !(field in (choice.choose ?? {})));
 
 export class Narrowing {
-  /** `choices`: as the API lists them. `picks`: what has been picked so far. */
-  constructor(choices, picks = []) {
+  /** `choices` and `blocked`: as the API lists them. `picks`: what has been picked so far. */
+  constructor(choices, picks = [], blocked = []) {
     this.choices = choices;
+    this.blocked = blocked;
     this.picks = picks;
     this.left = choices.filter((choice) => picks.every((pick) => agrees(choice.action, pick)));
   }
 
   with(pick) {
-    return new Narrowing(this.choices, [...this.picks, pick]);
+    return new Narrowing(this.choices, [...this.picks, pick], this.blocked);
   }
 
   /** Return the narrowing without its last pick. */
   back() {
-    return new Narrowing(this.choices, this.picks.slice(0, -1));
+    return new Narrowing(this.choices, this.picks.slice(0, -1), this.blocked);
   }
 
   start() {
-    return new Narrowing(this.choices);
+    return new Narrowing(this.choices, [], this.blocked);
   }
 
   /** The choice that is left, or null if there are none or several. */
@@ -91,6 +92,20 @@ export class Narrowing {
       }
     }
     return found;
+  }
+
+  /** Return what the next buttons lack since it is not possible: {field, value, action, detail, rule}, each value once, with one reason. */
+  impossible() {
+    const out = this.blocked.filter(({ action }) => this.picks.every((pick) => agrees(action, pick)));
+    const differs = (field) => out.some(({ action }) => field in action && !same(action[field], this.left[0]?.action[field]));
+    const field = this.field ?? [...new Set(out.flatMap(({ action }) => Object.keys(action)))].find(differs);
+    const known = new Set(this._values(field).map((value) => JSON.stringify(value)));
+    return out.flatMap(({ action, detail, rule }) => {
+      const key = JSON.stringify(action[field]);
+      if (!(field in action) || known.has(key)) return [];
+      known.add(key);
+      return [{ field, value: action[field], action, detail, rule }];
+    });
   }
 
   /** Return the next buttons: {pick, value, left}, where `left` is how many choices remain after it. */

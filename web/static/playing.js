@@ -7,7 +7,7 @@ import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
 import { Counts, Narrowing } from "./narrowing.js";
 import { copy, crest, make, player, tell } from "./site.js";
-import { deed, fieldName, sentence, valued, word } from "./words.js";
+import { deed, fieldName, inWords, sentence, valued, word } from "./words.js";
 
 const URGENT = new Set(["accept", "decline", "return", "vote", "take_seat", "take_over", "rematch", "decline_seat", "resume", "accept_ruling"]);
 const GRAVE = new Set(["resign", "close_match", "leave_seat"]);
@@ -50,7 +50,7 @@ export class Playing {
     if (keeping.key === null || (!seats.length && !open)) return this.take(null, []);
     const seat = seats.find((one) => standing.to_act.includes(one)) ?? seats[0];
     try {
-      const found = await json(`${this.api}/choices${seat ? `?seat=${seat}` : ""}`);
+      const found = await json(`${this.api}/choices?blocked=true${seat ? `&seat=${seat}` : ""}`);
       if (!this.draft_.empty && found.version !== this.draft_.version) {
         this.hold(new Draft(found.version));
         this.draw(null);
@@ -59,7 +59,7 @@ export class Playing {
       this.seen = found.version;
       if (standing.to_act.includes(found.seat)) prepare(this.match, this.seen);
       if (this.draft_.empty) {
-        this.take(found.seat, found.choices);
+        this.take(found.seat, found.choices, found.blocked);
         await this.restore(found);
       }
     } catch (problem) {
@@ -85,10 +85,10 @@ export class Playing {
     this.take(seat, []);
   }
 
-  /** Begin with a list of choices. */
-  take(seat, choices) {
+  /** Begin with a list of choices, and of what is not possible. */
+  take(seat, choices, blocked) {
     this.seat = seat;
-    this.game_ = new Narrowing(choices.filter((choice) => !choice.at_table));
+    this.game_ = new Narrowing(choices.filter((choice) => !choice.at_table), [], blocked);
     this.table = new Narrowing(choices.filter((choice) => choice.at_table));
     this.refusal = null;
     this.settle();
@@ -177,7 +177,7 @@ export class Playing {
     this.refusal = null;
     this.game_ = this.game_.with(pick);
     this.settle();
-    this.root.querySelector(".choices button, .row .first")?.focus({ preventScroll: true });
+    this.root.querySelector("[data-number], .row .first")?.focus({ preventScroll: true });
   }
 
   undo() {
@@ -330,7 +330,7 @@ export class Playing {
       this.game_.choices.length ? question : this.draft_.closed ? "Its last step shows something hidden or rolls dice, so it ends here." : "",
       ...this.game_.picks.map((pick) => make("span", { class: "pick" }, valued(this.words, pick.field, pick.id ?? pick.value, this.game_.left[0]?.action))),
     );
-    return [head, this.steps(), this.countRows(), this.buttons()];
+    return [head, this.steps(), this.countRows(), this.buttons(), ...this.whyNot()];
   }
 
   /** The steps of the draft. A refusal of one of them stands beside it. */
@@ -390,11 +390,31 @@ export class Playing {
     );
   }
 
+  /** What is not possible, dimmed. Its reason and rule are told below by pointing at it, by focus and by a tap. */
+  whyNot() {
+    const found = this.counts ? [] : this.game_.impossible();
+    if (!found.length) return [];
+    const line = make("p", { class: "note", id: "why-not" });
+    const dimmed = found.map(({ field, value, action, detail, rule }) => {
+      const reason = inWords(this.words, detail);
+      const tellWhy = () => line.replaceChildren(reason, " ", this.ruleLink(rule) ?? "");
+      const name = valued(this.words, field, value, action);
+      const button = make("button", { type: "button", "aria-disabled": "true", onclick: tellWhy, "data-keep": `not ${name}` }, name, make("span", { class: "unseen" }, `: ${reason}`));
+      for (const way of ["pointerenter", "focus"]) button.addEventListener(way, tellWhy);
+      return button;
+    });
+    return [make("div", { class: "blocked", role: "group", "aria-label": "Not possible now" }, ...dimmed), line];
+  }
+
+  ruleLink(id) {
+    return id ? make("a", { href: `/games/${this.game}#${id}`, class: "rule", "data-rule": id }, id) : null;
+  }
+
   refused(inList = false) {
     const { refusal } = this;
     if (!refusal || (!inList && refusal.place !== undefined && refusal.place < this.draft_.actions.length)) return null;
-    const rule = refusal.rule ? make("a", { href: `/games/${this.game}#${refusal.rule}`, class: "rule", "data-rule": refusal.rule }, refusal.rule) : null;
-    return make("p", { class: "wrong", role: "alert" }, refusal.message, rule ? " " : null, rule);
+    const rule = this.ruleLink(refusal.rule);
+    return make("p", { class: "wrong", role: "alert" }, inWords(this.words, refusal.message), rule ? " " : null, rule);
   }
 
   bar() {

@@ -256,6 +256,15 @@ class BeginContinuation(TypedDict):
     type: Literal["begin_continuation"]
 
 
+class Blocked(TypedDict):
+    """An action of the phase that is not possible now."""
+
+    action: dict[str, Any]
+    code: str
+    detail: str
+    rule: str | None
+
+
 class BulkFile(TypedDict):
     """All finished matches of a game and a month."""
 
@@ -387,6 +396,7 @@ class ChoicesBase(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    blocked: NotRequired[list[Blocked]]
 
 
 ChoicesBaseVersion: TypeAlias = "int"
@@ -3710,6 +3720,7 @@ class WarChoices(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    blocked: NotRequired[list[Blocked]]
     game: Literal["war"]
     choices: list[WarChoice]
 
@@ -4631,6 +4642,7 @@ class WocChoices(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    blocked: NotRequired[list[Blocked]]
     game: Literal["war_of_civilizations"]
     choices: list[WocChoice]
 
@@ -5878,6 +5890,7 @@ class WowChoices(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    blocked: NotRequired[list[Blocked]]
     game: Literal["war_of_the_worlds"]
     choices: list[WowChoice]
 
