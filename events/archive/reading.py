@@ -52,7 +52,7 @@ log = structlog.get_logger(__name__)
 def hurry() -> None:
     """Let this thread never wait for the archive, from now on. Others wait for it, and an object may take seconds.
 
-    What is not in memory is read by another thread, and ArchiveUnavailable is raised meanwhile.
+    What is not in memory is read and folded by another thread, and ArchiveUnavailable is raised meanwhile.
     """
     _OF_THREAD.hurries = True
 
@@ -69,6 +69,15 @@ class Unpacked:
     def size(self) -> int:
         """About how many bytes it takes, with its snapshots and requests."""
         return sum(map(len, self.entries)) + BESIDE * len(self.entries)
+
+    @property
+    def is_folded(self) -> bool:
+        """True if its snapshots are there, so that no position costs more than a few entries."""
+        return "snapshots" in self.__dict__
+
+    def fold(self) -> None:
+        """Fold its entries, which takes a millisecond for each or so."""
+        _ = self.snapshots
 
     @cached_property
     def snapshots(self) -> dict[int, bytes]:
@@ -196,9 +205,10 @@ class Archive:
         key = match, away
         with self._lock:
             found = self._kept.get(key)
-        if found is not None:
+        hurries = getattr(_OF_THREAD, "hurries", False)
+        if found is not None and (found.is_folded or not hurries):
             return found
-        if getattr(_OF_THREAD, "hurries", False):
+        if hurries:
             self._fetch(match, away)
             raise ArchiveUnavailable(f"{match} is being read")
         with self._reading[hash(key) % _LOCKS]:
@@ -215,12 +225,12 @@ class Archive:
             return found
 
     def _fetch(self, match: str, away: Away) -> None:
-        """Read a match in another thread, unless enough are being read."""
+        """Read a match and fold its entries in another thread, unless enough are being read."""
 
         def fetch() -> None:
             try:
                 with suppress(StoreUnavailable, ArchiveDamaged):
-                    self.read(match, away)
+                    self.read(match, away).fold()
             finally:
                 with self._lock:
                     self._fetching.discard((match, away))

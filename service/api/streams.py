@@ -37,7 +37,7 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     if position.ended and after >= position.version:
         return empty_response(204)
     if newest.ended:
-        service.platform.store.log.read(match, after, 1)  # brings an archived match into memory: the loop never waits for the archive
+        service.platform.store.log.load(match, 1)  # reads and folds an archived match: the loop of all streams does neither
     timed = newest.table["clock"]["kind"] != NONE
     return stream_response(service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed), plays(newest, call.caller))
 

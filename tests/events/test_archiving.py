@@ -299,14 +299,24 @@ def test_a_thread_that_others_wait_for_never_waits_for_an_object(platform: Platf
             except ArchiveUnavailable:
                 found.append(None)
 
-    for reading in (False, True):
-        if reading:
-            may_read.set()
-            within(10, lambda: not platform.archive._fetching)
+    def start() -> None:
         thread = threading.Thread(target=look)
         thread.start()
         thread.join()
+
+    start()
+    may_read.set()
+    within(10, lambda: not platform.archive._fetching)
+    start()
     assert found == [None, None, entries, entries]
+    platform.archive.forget()
+    assert platform.store.log.read(match) == entries
+    start()
+    assert found[4] is None, "it is in memory, but not folded"
+    platform.archive.forget()
+    platform.store.log.load(match, 1)  # as who opens a stream does
+    start()
+    assert found[6:] == [entries, entries]
 
 
 def _filed(platform: Platform, match: str) -> Away:
