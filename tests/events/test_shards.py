@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from environs import EnvError
@@ -97,6 +98,22 @@ def test_work_waits_at_the_server_of_its_partition_and_every_worker_finds_it(sha
     assert sorted(each.member for each in take_all(shards)) == sorted(each.member for each in works)
     assert len(shards.lost({each.member: NOW for each in works}, NOW)) == 60
     assert (shards.depth(), shards._taken) == (0, {})
+
+
+def test_what_a_worker_has_taken_elsewhere_is_done_if_its_own_server_is_away_then(shards: Shards, monkeypatch: pytest.MonkeyPatch) -> None:
+    shards._home = 0
+    shards.push([each := of_shard(1, "a", 1)[0]])
+    trade, gone = shards._all[0].trade, ConnectionError()
+
+    def once(*words: object, **asked: Any) -> object:
+        if asked["idle"][1] == 0:
+            raise gone
+        return trade(*words, **asked)
+
+    monkeypatch.setattr(shards._all[0], "trade", once)
+    taken = shards.wait((THINK,), 5)
+    assert taken is not None
+    assert taken.member == each.member
 
 
 def test_a_partition_is_that_of_the_store() -> None:

@@ -96,7 +96,7 @@ class Shards:
             return None
         home = min(live, key=lambda shard: (shard - self._home) % len(self._all))
         jobs, others = self._all[home], [shard for shard in live if shard != home]
-        member = " ".join([jobs.name, *kinds])
+        member, elsewhere = " ".join([jobs.name, *kinds]), None
         try:
             found, woken = jobs.trade(take=kinds, idle=(member, round(seconds * 1000)))[1], ""
             if found is None and (elsewhere := self._scan(others, kinds)) is not None:
@@ -108,7 +108,7 @@ class Shards:
             return self._scan(others, kinds, woken or None) if found is None else self._found(home, found)
         except queue_errors as reason:
             self._note(home, reason)
-            return None
+            return elsewhere
 
     def home(self) -> str:
         """Return the address of the server at which this worker listens for tickets: another one while that is away."""
