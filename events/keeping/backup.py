@@ -125,8 +125,9 @@ def make(data: Path, target: Path, progress: Progress = lambda size: None, archi
             _copy(source.opened, source.size, draft / source.path, progress)
     if archive is not None:
         for name in archive.names():
-            content = archive.read(name) or b""
-            _copy(BytesIO(content), len(content), draft / ARCHIVE / name, progress)
+            content = archive.read(name)
+            if content is not None:  # else somebody has just removed it
+                _copy(BytesIO(content), len(content), draft / ARCHIVE / name, progress)
     damage = aof.inspect(draft / STORE)
     if damage is not None:
         if damage.entries and not is_last(draft / STORE, damage):
