@@ -197,10 +197,11 @@ class ServerLogs(OfMatches):
     def forget(self, match: str, noted: Noted, returns: Mapping[str, bytes]) -> None:
         """Forget the leaves of a match, which its object in the archive says. Only the archivist may.
 
-        `returns`: read before the match was seen to be filed away. If it has come back since, its leaves stay.
+        `returns`: read before the match was seen to be filed away. If it has come back since, or has got a leaf, its leaves stay.
         """
         if noted:
-            self._client.run(_FORGET, [f"{{log}}:{log}:m:{match}" for log in noted], [match, *[returns[log] for log in noted]])
+            words = [word for log, fields in noted.items() for word in (returns[log], len(fields))]
+            self._client.run(_FORGET, [f"{{log}}:{log}:m:{match}" for log in noted], [match, *words])
 
     def _logged_away(self, origin: str, match: str) -> Iterator[Logged]:
         noted = self.archived.logged(match) if self.archived is not None and fits(MATCH, match) else {}

@@ -12,7 +12,8 @@ from events import play, recall
 from events.archive import matches as objects_of
 from events.archive import shedding
 from events.archive.archivist import CHANGED, archive_one
-from events.archive.objects import Memory
+from events.archive.matches import Whole
+from events.archive.objects import Memory, Objects
 from events.archive.reading import hurry
 from events.archive.returning import bring_back
 from events.audit import audit
@@ -23,6 +24,7 @@ from events.standings import packed
 from events.store.archiving import Away
 from events.store.log import Changes, Claim, Conflict, Known
 from events.store.projections import Listed
+from events.store.server_logs import start_of
 from events.store.sidelog import RawSideLog
 from record.entries import parse
 from tests.conftest import Servers, within
@@ -224,6 +226,20 @@ def test_a_match_that_is_back_before_the_archivist_is_done_keeps_its_leaves(
     assert logs.logged(origin, [match]) == known
     assert bring_back(platform, match)
     assert logs.logged(origin, [match]) == known
+
+
+def test_a_leaf_that_its_object_does_not_say_stays(platform: Platform, keeper: Platform, begin: Begin, servers: Servers) -> None:
+    match, logs, origin = finished(platform, begin), platform.store.server_logs, platform.signer.name
+    write = objects_of.write
+
+    def slow(objects: Objects, whole: Whole) -> bool:
+        servers.keeper.hset(f"{start_of(origin)}m:{match}", "hour:9", f"9 1 {'ab' * 32} 5 5")
+        return write(objects, whole)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objects_of, "write", slow)
+        moved(keeper, match)
+    assert [leaf.name for leaf in logs.logged(origin, [match])[0]][-1] == "hour:9"
 
 
 def test_there_are_never_two_histories(platform: Platform, keeper: Platform, begin: Begin, ann: str) -> None:
