@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import redis
 
-from events import accounts, play
+from events import accounts, play, recall
 from events.keeping import aof, backup, embedded, journal, losses
 from events.modules import python_environment
 from events.notary import highwater, sequencing, server_log
@@ -250,11 +250,12 @@ def broken(made, tmp_path: Path) -> tuple[Path, str, int]:  # type: ignore[no-un
     keeper = journal.Journal(data)
     keeper.compare(platform.store)
     keeper.close()
+    digest = bytes.fromhex(recall.position(platform, match).digest)
     platform.close()
     server.stop()
     file = aof.files(data / embedded.STORE)[-1]
     content = file.read_bytes()
-    file.write_bytes(content[: content.rindex(b'"digest"')] + random.Random(3).randbytes(99))
+    file.write_bytes(content[: content.rindex(digest) + 40] + random.Random(3).randbytes(99))
     return data, match, 2
 
 
