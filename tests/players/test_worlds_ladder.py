@@ -13,6 +13,7 @@ def wins(levels: tuple[str, ...], matches: int, **options: int) -> int:
     return sum(result.seats[0] in result.winners for result in (play(plan, number) for number in range(matches)))
 
 
+@pytest.mark.soak
 def test_strong_is_no_weaker_than_greedy() -> None:
     assert wins(("strong", "greedy"), 1, round_limit=6) == 1, "the score after six rounds decides"
 

@@ -17,6 +17,7 @@ from table.data import FOLDER, LEVELS
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS
 from table.refusals import REFUSALS
+from tests.each import each
 from tests.games.matches import HERE as STRUCTURAL
 from tests.service.conftest import Caller
 
@@ -125,7 +126,7 @@ def test_the_schemas_of_a_game_are_json_schemas(anybody: Caller, game: str) -> N
         assert sorted(part["$ref"] for part in schemas[one]["oneOf"]) == sorted(f"#/{all_kinds}/{kind}" for kind in schemas[all_kinds])
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "code"),
     [
         ("/v1/games/chess", "no_such_game"),

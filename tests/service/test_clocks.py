@@ -23,6 +23,7 @@ from sdk.python.warledger_client import in_the_game
 from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import Servers
+from tests.each import each
 from tests.events.keyspace import projections
 from tests.events.test_deadlines import Timed
 from tests.service.conftest import Caller
@@ -149,7 +150,7 @@ def test_settings_are_shown_with_their_defaults_before_anybody_joins(club: Club)
     assert club.anybody.get("/v1/matches").json["matches"][0]["clock"] == shown["clock"]
 
 
-@pytest.mark.parametrize(
+@each(
     "settings",
     [
         {"clock": {"kind": "per_action", "seconds": 4}},
@@ -171,9 +172,7 @@ def test_a_setting_beyond_its_bounds_is_refused(club: Club, settings: Any) -> No
     assert refused.json["facts"]["reason"] in refused.json["detail"]
 
 
-@pytest.mark.parametrize(
-    "settings", [{"clock": "none"}, {"clock": {"kind": "sand"}}, {"clock": {"kind": "bank"}}, {"time_out": []}, {"spectators": "few"}]
-)
+@each("settings", [{"clock": "none"}, {"clock": {"kind": "sand"}}, {"clock": {"kind": "bank"}}, {"time_out": []}, {"spectators": "few"}])
 def test_a_setting_of_another_shape_is_refused(club: Club, settings: Any) -> None:
     refused = club.people[0].post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, **settings})
     assert (refused.status_code, refused.json["code"]) in ((400, "bad_body"), (422, "bad_action"))

@@ -18,6 +18,7 @@ from service.app import create_app
 from service.http.settings import Settings
 from service.shown_entries import ShownEntries
 from tests.conftest import within
+from tests.each import each
 from tests.service.conftest import Caller, streams_open
 from tests.service.test_matches import played_out
 
@@ -96,7 +97,7 @@ def test_a_stream_of_a_match_that_is_over_ends_and_tells_clients_to_stop(
     assert anybody.get(f"/v1/matches/{tally}/stream", Last_Event_ID=str(version)).status_code == 204
 
 
-@pytest.mark.parametrize("given", ["x", "-1", "1.5", "", "9" * 16])
+@each("given", ["x", "-1", "1.5", "", "9" * 16])
 def test_a_last_event_id_that_is_no_version_is_400(anybody: Caller, tally: str, given: str) -> None:
     refused = anybody.get(f"/v1/matches/{tally}/stream?seconds=0", Last_Event_ID=given)
     assert (refused.status_code, refused.json["code"]) == (400, "bad_header")

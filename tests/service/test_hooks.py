@@ -19,6 +19,7 @@ from games import patterns
 from record.notices import KINDS
 from service.http.limits import BY_NAME
 from tests.conftest import Servers
+from tests.each import each
 from tests.service.conftest import Caller, played_on
 from tests.service.secrecy import replace_entries
 from tests.service.test_secrecy import hidden_deck
@@ -88,7 +89,7 @@ def test_a_key_for_play_alone_does_not_reach_hooks(ada: Caller) -> None:
     assert refused(Caller(ada.client, key).get(HOOKS)) == (403, "scope_needed")
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "code"),
     [
         ({"url": "http://chat.example/"}, "bad_hook_url"),

@@ -18,6 +18,7 @@ from events.store import library
 from service.app import create_app
 from service.http.problems import CODES
 from service.http.settings import Settings
+from tests.each import each
 from tests.service.conftest import Caller, Live, streams_open
 
 DEEP = b'{"type": "add", "by": ' + b"[" * 200 + b"]" * 200 + b"}"
@@ -100,7 +101,7 @@ def test_json_may_name_its_charset(ada: Caller, tally: str, kind: str) -> None:
     assert ada.ask("POST", f"/v1/matches/{tally}/actions", data=b'{"type": "roll"}', Content_Type=kind).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/v1/players", "/v1/matches", "/v1/matches/{}/actions", "/v1/matches/{}/seats/two"])
+@each("path", ["/v1/players", "/v1/matches", "/v1/matches/{}/actions", "/v1/matches/{}/seats/two"])
 def test_a_body_over_the_limit_is_413(ada: Caller, tally: str, path: str, settings: Settings) -> None:
     refused = ada.ask("POST", path.format(tally), data=b'{"name": "' + b"x" * settings.body_limit + b'"}')
     assert (refused.status_code, refused.json["code"]) == (413, "too_large")

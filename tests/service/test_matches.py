@@ -9,6 +9,7 @@ from events import play, recall
 from events.due import thinking_of
 from events.platform import Platform
 from tests.conftest import Servers
+from tests.each import each
 from tests.service.conftest import Caller
 
 
@@ -74,7 +75,7 @@ def test_the_same_request_makes_one_match(ada: Caller, ben: Caller) -> None:
     assert ben.post("/v1/matches", body, Idempotency_Key="k1").json["id"] != first.json["id"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "status", "code"),
     [
         ({"game": "war"}, 400, "bad_body"),
@@ -173,7 +174,7 @@ def test_me_needs_a_key(anybody: Caller) -> None:
     assert (refused.status_code, refused.json["code"]) == (401, "no_key")
 
 
-@pytest.mark.parametrize(
+@each(
     "query",
     [
         "limit=0",

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from events import play, rebuild
 from events.platform import Platform
 from games.drawing import WIDTH
+from tests.each import each
 from tests.service.conftest import Caller
 
 ME = "/v1/players/me"
@@ -142,7 +141,7 @@ def test_the_same_name_again_changes_nothing(ada: Caller, tally: str) -> None:
     assert ada.get(f"/v1/matches/{tally}").headers["ETag"] == '"3"'
 
 
-@pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": None}, {"name": "\u200b"}, {"name": "x", "role": "admin"}, []])
+@each("body", [{}, {"name": ""}, {"name": None}, {"name": "\u200b"}, {"name": "x", "role": "admin"}, []])
 def test_a_malformed_name_is_400(ada: Caller, body: Any) -> None:
     assert ada.ask("PATCH", ME, body).json["code"] == "bad_body"
     assert ada.get(ME).json["name"] == "Ada"

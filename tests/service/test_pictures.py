@@ -9,6 +9,7 @@ import pytest
 
 from events.platform import Platform
 from games import GAMES
+from tests.each import each
 from tests.service.conftest import Caller, played_on, worlds
 
 SVG = "image/svg+xml"
@@ -36,8 +37,8 @@ def test_the_state_comes_as_a_picture_if_the_caller_prefers_one(anybody: Caller,
     assert anybody.get(f"/v1/matches/{match}/state", Accept="*/*").mimetype == "application/json"
 
 
-@pytest.mark.parametrize("path", ["/v1/matches/{match}/state.svg", "/v1/games/war/look.svg"])
-@pytest.mark.parametrize(
+@each("path", ["/v1/matches/{match}/state.svg", "/v1/games/war/look.svg"])
+@each(
     ("accept", "comes"),
     [
         ("text/xml", "text/xml"),
@@ -92,7 +93,7 @@ def test_a_picture_of_a_version_stays_the_same(anybody: Caller, platform: Platfo
     assert (again.data, again.headers["ETag"]) == (first.data, first.headers["ETag"])
 
 
-@pytest.mark.parametrize("query", ["shape=round", "theme=blue", "at=0", "at=x", "colour=red"])
+@each("query", ["shape=round", "theme=blue", "at=0", "at=x", "colour=red"])
 def test_a_picture_of_another_kind_is_refused(anybody: Caller, match: str, query: str) -> None:
     answer = anybody.get(f"/v1/matches/{match}/state.svg?{query}")
     assert (answer.status_code, answer.json["code"]) == (400, "bad_query")

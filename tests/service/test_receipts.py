@@ -20,6 +20,7 @@ from record.entries import parse
 from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import Servers, within
+from tests.each import each
 from tests.service.conftest import ADMIN, Caller, Live
 from tests.service.secrecy import replace_entries
 from tests.service.test_spectators import LATE, hidden
@@ -68,7 +69,7 @@ def test_whoever_prefers_little_gets_the_receipt_and_the_version_alone(platform:
     assert refused.json["code"] == "bad_action"
 
 
-@pytest.mark.parametrize("prefer", ["return=representation", "return=minimally", "min", ""])
+@each("prefer", ["return=representation", "return=minimally", "min", ""])
 def test_another_preference_changes_nothing(ada: Caller, tally: str, prefer: str) -> None:
     assert ada.act(tally, ADD, Prefer=prefer).json["choices"]
 
@@ -108,7 +109,7 @@ def test_anybody_may_ask_for_the_receipt_of_any_version_again(platform: Platform
     assert found.headers["Vary"] == "Authorization, Accept"
 
 
-@pytest.mark.parametrize("version", ["0", "5", "999999999999999", "1000000000000000", "-1", "x", "1.0", "٣"])
+@each("version", ["0", "5", "999999999999999", "1000000000000000", "-1", "x", "1.0", "٣"])
 def test_a_version_that_there_is_not_has_no_receipt(anybody: Caller, tally: str, version: str) -> None:
     refused = anybody.get(f"/v1/matches/{tally}/receipts/{version}")
     assert (refused.status_code, refused.json["code"]) == (404, "no_such_version")

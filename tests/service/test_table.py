@@ -15,6 +15,7 @@ from events.platform import Platform
 from sdk.python.warledger_client import in_the_game
 from service.app import create_app
 from service.http.settings import Settings
+from tests.each import each
 from tests.service.conftest import Caller
 from tests.service.test_matches import played_out
 
@@ -190,7 +191,7 @@ def test_a_seat_cannot_be_left_once_the_match_has_started(ada: Caller, ben: Call
     assert ada.get(f"/v1/matches/{tally}").json["version"] == 3
 
 
-@pytest.mark.parametrize("requested", ["you", "ai:clever", "ai:", "AI:random", ""])
+@each("requested", ["you", "ai:clever", "ai:", "AI:random", ""])
 def test_a_seat_that_is_requested_wrongly_is_named(ada: Caller, anybody: Caller, requested: str) -> None:
     refused = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": requested}})
     body = refused.json
@@ -200,7 +201,7 @@ def test_a_seat_that_is_requested_wrongly_is_named(ada: Caller, anybody: Caller,
     assert anybody.get("/v1/matches").json["matches"] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "action",
     [
         {"type": "take_seat"},
@@ -217,7 +218,6 @@ def test_a_seat_that_is_requested_wrongly_is_named(ada: Caller, anybody: Caller,
         {"type": "take_seat", "seat": "two", "contribution": None},
         {"type": "create_match"},
     ],
-    ids=str,
 )
 def test_malformed_actions_at_the_table_are_refused_at_every_version(ada: Caller, anybody: Caller, action: Any) -> None:
     match = opened(ada)

@@ -31,7 +31,13 @@ def values(caller: Caller, match: str, pointer: str) -> list[Any]:
     return [None, *[resolve_pointer(view, pointer, None) for view in views]]
 
 
-@pytest.mark.parametrize("pointer", ["/damage", "/to_act", "/sides/aliens/hand", "/sides/humans/hand", "/round", "/phase"])
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        *("/damage", "/sides/humans/hand"),
+        *(pytest.param(pointer, marks=pytest.mark.soak) for pointer in ("/to_act", "/sides/aliens/hand", "/round", "/phase")),
+    ],
+)
 def test_every_change_of_a_field_is_there_with_its_sentences_and_rules(anybody: Caller, ada: Caller, match: str, pointer: str) -> None:
     for caller in (anybody, ada):
         history = values(caller, match, pointer)

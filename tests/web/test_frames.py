@@ -119,7 +119,7 @@ def test_every_fragment_uses_what_the_page_of_a_game_has(game: Game) -> None:
     classes = set(re.findall(r"\.([a-z][\w-]*)", stylesheet(looks)))
     plain = re.compile(r"line|die|comet|m|e|b|k")
     for step in walk(Start(game, list(game.seats.ids), {}, 11)):
-        if step.number % 5 == 0:
+        if step.number % 15 == 0:
             text = "".join(drawn(game, step.after, step.events, SPECTATOR, "wide").fragments.values())
             assert set(re.findall(r'href="#([^"]+)"', text)) <= known
             used = {name for names in re.findall(r'class="([^"]*)"', text) for name in names.split()}

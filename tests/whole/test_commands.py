@@ -60,7 +60,7 @@ def test_the_demo_plays_a_match_of_every_game_and_every_check_passes(game: str) 
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", ["war", *(pytest.param(game, marks=pytest.mark.soak) for game in GAMES if game != "war")])
 def test_a_simulation_with_the_same_seed_plays_the_same_matches_on_any_number_of_cores(game: str) -> None:
     words = ["simulate", game, "--seats", "random,random", "--matches", "6", "--seed", "7", "--json"]
     one, two = (json.loads(run(*words, "--cores", cores).stdout) for cores in ("1", "2"))
