@@ -68,7 +68,7 @@ def test_the_archive_is_small_and_has_every_kind_of_table_action_and_setting() -
     assert reasons >= {"resigned", "draw", "void", "round_limit"}
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("game", GAMES)
 def test_matches_are_decided_again_to_the_same_digests(game: str, every: int) -> None:
     """A failure means that the rules have changed: pin the game before (`./run pin`), raise its revision, and record more matches."""

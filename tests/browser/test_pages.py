@@ -42,7 +42,7 @@ def give_up(page: Page) -> None:
     page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name=re.compile("resign", re.IGNORECASE)).click()
 
 
-@pytest.mark.parametrize("game", SHORT)
+@pytest.mark.parametrize("game", [pytest.param(game, marks=() if game == "war" else pytest.mark.soak) for game in SHORT])
 def test_a_match_is_played_from_the_lobby_to_its_end_by_clicks(open_page: Open, game: str) -> None:
     page = open_page("/")
     begin_in_the_lobby(page, game, SHORT[game])

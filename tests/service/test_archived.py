@@ -74,7 +74,7 @@ def test_every_operation_that_reads_a_match_is_asked() -> None:
     assert reading <= {**READS, **OTHERS}.keys()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [pytest.param(game, marks=() if game == "war" else pytest.mark.soak) for game in GAMES])
 @pytest.mark.parametrize("most", [2, pytest.param(100, marks=pytest.mark.soak)])
 def test_every_answer_is_the_same_after_archiving_and_after_bringing_back(
     platform: Platform,
