@@ -189,8 +189,19 @@ class Declared(NamedTuple):
     seat: Shape
 
 
+_DECLARED: dict[str, tuple[Game, Declared]] = {}
+"""The components of the game that was last declared under each id. A description asks for them at a hundred places."""
+
+
 def declared(game: Game) -> Declared:
     """Return the components of a game, with a name for every list of ids that occurs more than once."""
+    known = _DECLARED.get(game.id)
+    if known is None or known[0] is not game:
+        known = _DECLARED[game.id] = game, _declared(game)
+    return known[1]
+
+
+def _declared(game: Game) -> Declared:
     own = prefix(game)
     schemas: dict[str, Schema] = {
         **{f"action {kind}": schema for kind, schema in action_schemas(game).items()},
