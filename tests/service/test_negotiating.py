@@ -21,6 +21,7 @@ from games.kernel import State
 from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import take_seat
+from tests.each import each
 from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
 from tools.replay import main as replay
@@ -101,7 +102,7 @@ def test_a_note_has_280_characters_and_no_more(ada: Caller, ben: Caller, anybody
         assert taken.json["entries"][0]["events"][0]["note"] == letter * LONGEST
 
 
-@pytest.mark.parametrize("note", NOTES.values(), ids=NOTES)
+@each("note", NOTES.values())
 def test_a_note_comes_back_unchanged(
     platform: Platform, ada: Caller, ben: Caller, anybody: Caller, kept: Callable[[], str], note: str
 ) -> None:

@@ -10,6 +10,7 @@ from jsonpointer import resolve_pointer
 
 from events import recall, why
 from events.platform import Platform
+from tests.each import each
 from tests.service.conftest import Caller, played_on, worlds
 
 
@@ -96,7 +97,7 @@ def test_a_field_that_is_gone_is_explained(anybody: Caller, ada: Caller, match: 
     assert found["changes"][0]["version"] == at
 
 
-@pytest.mark.parametrize("cursor", ["0", "x", "1.m", "-1"])
+@each("cursor", ["0", "x", "1.m", "-1"])
 def test_a_cursor_that_no_page_has_given_is_refused(anybody: Caller, match: str, cursor: str) -> None:
     refused = anybody.get(f"/v1/matches/{match}/why?pointer=/to_act&cursor={cursor}")
     assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
@@ -113,9 +114,7 @@ def test_a_large_field_is_not_repeated(anybody: Caller, match: str) -> None:
     assert not any("before" in change or "after" in change for change in found["changes"])
 
 
-@pytest.mark.parametrize(
-    "query", ["", "pointer=damage", "pointer=/~2", "pointer=/a&limit=0", "pointer=/a&limit=101", "pointer=/" + "a" * 600]
-)
+@each("query", ["", "pointer=damage", "pointer=/~2", "pointer=/a&limit=0", "pointer=/a&limit=101", "pointer=/" + "a" * 600])
 def test_a_question_that_is_none_is_refused(anybody: Caller, match: str, query: str) -> None:
     answer = anybody.get(f"/v1/matches/{match}/why?{query}")
     assert (answer.status_code, answer.json["code"]) == (400, "bad_query")
