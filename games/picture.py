@@ -73,11 +73,15 @@ class Telling(NamedTuple):
 class Picture(NamedTuple):
     """A whole picture.json.
 
+    `goal`, `length`, `weight`: what one plays for, how long, and how hard it is to learn, each in a sentence; "" if it does not say.
     `columns`: of panels in a wide picture. `table`: the ground below the board. `label`: the size of the names of places. `scale`: how much
     pieces grow where there is room. `rules`: the ids of the rules by which actions and events happen, by the type, and by the type and a
     value of a field with a slash between them. `map` is the game's own: where its places lie.
     """
 
+    goal: str
+    length: str
+    weight: str
     columns: int
     table: str
     label: float
@@ -110,6 +114,9 @@ def read(data: Mapping[str, Any]) -> Picture:
     if unknown:
         raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
     return Picture(
+        goal=data.get("goal", ""),
+        length=data.get("length", ""),
+        weight=data.get("weight", ""),
         columns=data.get("columns", 1),
         table=data.get("table", "table"),
         label=data.get("label", 13),

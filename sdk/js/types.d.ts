@@ -1202,6 +1202,12 @@ export interface GameInBrief {
   id: AnalysisWaitingGame;
   /** The name of the game. */
   title: string;
+  /** What one plays for. */
+  goal: string;
+  /** How long a match takes. */
+  length: string;
+  /** How hard it is to learn. */
+  weight: string;
   /** All seats, in their usual order. */
   seats: SeatId[];
   /** The least number of seats in a match. */

@@ -11,6 +11,7 @@ from flask import Response
 
 from events.errors import NoGame
 from games.kernel import SHARED_REFUSALS, Game
+from games.picture import picture
 from games.schema import (
     anything,
     described,
@@ -165,9 +166,13 @@ def _problem_kind(code: str) -> dict[str, Any]:
 
 def game_in_brief(game: Game) -> dict[str, Any]:
     """Return a game as the list of games shows it."""
+    told = picture(game.folder)
     return {
         "id": game.id,
         "title": game.title,
+        "goal": told.goal,
+        "length": told.length,
+        "weight": told.weight,
         "seats": list(game.seats.ids),
         "least_seats": game.seats.least,
         "most_seats": game.seats.most,
@@ -234,7 +239,18 @@ SEATS = {
 }
 _BRIEF = named(
     "GameInBrief",
-    record({"id": GAME_ID, "title": text(about="The name of the game."), **SEATS, "revision": REVISION}, "A game in brief."),
+    record(
+        {
+            "id": GAME_ID,
+            "title": text(about="The name of the game."),
+            "goal": text(about="What one plays for."),
+            "length": text(about="How long a match takes."),
+            "weight": text(about="How hard it is to learn."),
+            **SEATS,
+            "revision": REVISION,
+        },
+        "A game in brief.",
+    ),
 )
 GAMES = named("GameList", record({"games": listing(_BRIEF, about="Every game.")}, "The games of this server."))
 GAME = named(

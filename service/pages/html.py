@@ -75,8 +75,16 @@ def _pyodide(pages: Pages, audits: bool) -> str:
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:
-    """Return the id, the title and the short name of a game."""
-    return {"id": game.id, "title": game.title, "short": picture(game.folder).word(game.id)}
+    """Return the id, the title and the short name of a game, and its goal, length and weight in a sentence each."""
+    told = picture(game.folder)
+    return {
+        "id": game.id,
+        "title": game.title,
+        "short": told.word(game.id),
+        "goal": told.goal,
+        "length": told.length,
+        "weight": told.weight,
+    }
 
 
 def seat_name(game: Game, seat: str) -> str:

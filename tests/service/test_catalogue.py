@@ -12,6 +12,7 @@ from events.platform import Platform
 from games import GAMES
 from games.kernel import SHARED_REFUSALS
 from games.lifecycle import PREPARED
+from games.picture import picture
 from service.http.problems import CODES
 from table.data import FOLDER, LEVELS
 from table.deeds import BEGINNINGS, DEEDS
@@ -23,7 +24,11 @@ from tests.service.conftest import Caller
 
 
 def test_every_game_is_listed(anybody: Caller) -> None:
-    assert {game["id"] for game in anybody.get("/v1/games").json["games"]} >= set(GAMES)
+    listed = {game["id"]: game for game in anybody.get("/v1/games").json["games"]}
+    assert set(listed) >= set(GAMES)
+    for id, game in GAMES.items():
+        told = picture(game.folder)
+        assert (listed[id]["goal"], listed[id]["length"], listed[id]["weight"]) == (told.goal, told.length, told.weight)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 import web
 from events.platform import Platform
 from games import GAMES
+from games.picture import picture
 from service.api.routes import OPERATIONS
 from service.app import create_app
 from service.http.addresses import networks
@@ -246,3 +247,10 @@ def test_every_rule_of_a_game_has_an_anchor(client: FlaskClient) -> None:
         page = client.get(f"/games/{game}").text
         for rule in client.get(f"/v1/games/{game}/rules").json["rules"]:
             assert f'id="{rule["id"]}"' in page
+
+
+def test_the_lobby_the_rules_and_a_match_say_the_goal_of_the_game(client: FlaskClient, match: str) -> None:
+    told = picture(GAMES["war_of_the_worlds"].folder)
+    for path, times in (("/", 2), ("/games/war_of_the_worlds", 1), (f"/m/{match}", 1)):
+        text = client.get(path).text
+        assert [text.count(one) for one in (told.goal, told.length, told.weight)] == [times] * 3

@@ -70,6 +70,14 @@ def test_every_type_of_action_has_words(game: Game) -> None:
 
 
 @pytest.mark.parametrize("game", EVERY_GAME)
+def test_every_game_says_its_goal_its_length_and_its_weight_in_short_sentences(game: Game) -> None:
+    found = look(game).picture
+    for told in (found.goal, found.length, found.weight):
+        assert 10 < len(told) < 140
+        assert told.endswith(".")
+
+
+@pytest.mark.parametrize("game", EVERY_GAME)
 def test_every_phase_has_words_and_every_sentence_is_about_an_event(game: Game) -> None:
     found = look(game).picture
     assert set(game.phases) <= set(found.words)

@@ -1156,6 +1156,9 @@ class Game(TypedDict):
 
     id: AnalysisWaitingGame
     title: str
+    goal: str
+    length: str
+    weight: str
     seats: list[SeatId]
     least_seats: int
     most_seats: int
@@ -1190,6 +1193,9 @@ class GameInBrief(TypedDict):
 
     id: AnalysisWaitingGame
     title: str
+    goal: str
+    length: str
+    weight: str
     seats: list[SeatId]
     least_seats: int
     most_seats: int
