@@ -17,7 +17,7 @@ SEEN = """() => {
   if (play.hidden || seen.busy) return seen;
   const first = play.querySelector("[data-keep=send]");
   if (first && !first.disabled) { first.scrollIntoView({ block: "nearest" }); seen.send = middle(first); }
-  for (const button of play.querySelectorAll(".choices button")) {
+  for (const button of play.querySelectorAll(".choices [data-number]")) {
     seen.buttons.push(button.textContent);
   }
   for (const button of play.querySelectorAll(".count button:last-of-type:not(:disabled)")) seen.more.push(middle(button));
@@ -47,7 +47,7 @@ def play_by_clicks(page: Page, moves: int | None = None) -> int:
             page.mouse.click(*seen["places"][sent % len(seen["places"])][1:])
             picked += 1
         elif seen["buttons"]:
-            page.locator("#play .choices button").nth(_button(seen["buttons"], sent)).click()
+            page.locator("#play .choices [data-number]").nth(_button(seen["buttons"], sent)).click()
             picked += 1
         else:
             return False

@@ -338,7 +338,7 @@ def test_what_is_not_possible_says_its_rule_and_reason_to_the_pointer_the_keys_a
     expect(line).to_contain_text("the turn cannot end yet")
     expect(line.locator("a")).to_have_text("WOW-TRN-05")
     for way in (turn.focus, lambda: turn.click(force=True)):
-        line.evaluate("(line) => line.replaceChildren()")
+        line.evaluate("(line) => line.remove()")
         page.locator("#play .choices button").first.focus()
         way()
         expect(line).to_contain_text("the turn cannot end yet")

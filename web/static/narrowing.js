@@ -5,7 +5,7 @@ const listed = (value) => (Array.isArray(value) ? value : [value]);
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Return whether an action agrees with a pick: {field, value} for a whole value, or {field, id} for one that is or holds an id. */
-function agrees(action, pick) {
+export function agrees(action, pick) {
   if (!(pick.field in action)) return false;
   const value = action[pick.field];
   return "id" in pick ? listed(value).includes(pick.id) : same(value, pick.value);
@@ -15,25 +15,24 @@ function agrees(action, pick) {
 const fixed = (choice) => Object.entries(choice.action).filter(([field]) => !(field in (choice.choose ?? {})));
 
 export class Narrowing {
-  /** `choices` and `blocked`: as the API lists them. `picks`: what has been picked so far. */
-  constructor(choices, picks = [], blocked = []) {
+  /** `choices`: as the API lists them. `picks`: what has been picked so far. */
+  constructor(choices, picks = []) {
     this.choices = choices;
-    this.blocked = blocked;
     this.picks = picks;
     this.left = choices.filter((choice) => picks.every((pick) => agrees(choice.action, pick)));
   }
 
   with(pick) {
-    return new Narrowing(this.choices, [...this.picks, pick], this.blocked);
+    return new Narrowing(this.choices, [...this.picks, pick]);
   }
 
   /** Return the narrowing without its last pick. */
   back() {
-    return new Narrowing(this.choices, this.picks.slice(0, -1), this.blocked);
+    return new Narrowing(this.choices, this.picks.slice(0, -1));
   }
 
   start() {
-    return new Narrowing(this.choices, [], this.blocked);
+    return new Narrowing(this.choices);
   }
 
   /** The choice that is left, or null if there are none or several. */
@@ -92,20 +91,6 @@ export class Narrowing {
       }
     }
     return found;
-  }
-
-  /** Return what the next buttons lack since it is not possible: {field, value, action, detail, rule}, each value once, with one reason. */
-  impossible() {
-    const out = this.blocked.filter(({ action }) => this.picks.every((pick) => agrees(action, pick)));
-    const differs = (field) => out.some(({ action }) => field in action && !same(action[field], this.left[0]?.action[field]));
-    const field = this.field ?? [...new Set(out.flatMap(({ action }) => Object.keys(action)))].find(differs);
-    const known = new Set(this._values(field).map((value) => JSON.stringify(value)));
-    return out.flatMap(({ action, detail, rule }) => {
-      const key = JSON.stringify(action[field]);
-      if (!(field in action) || known.has(key)) return [];
-      known.add(key);
-      return [{ field, value: action[field], action, detail, rule }];
-    });
   }
 
   /** Return the next buttons: {pick, value, left}, where `left` is how many choices remain after it. */

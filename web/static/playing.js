@@ -7,7 +7,7 @@ import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
 import { Counts, Narrowing } from "./narrowing.js";
 import { copy, crest, make, player, tell } from "./site.js";
-import { deed, fieldName, inWords, sentence, valued, word } from "./words.js";
+import { deed, fieldName, sentence, valued, word } from "./words.js";
 
 const URGENT = new Set(["accept", "decline", "return", "vote", "take_seat", "take_over", "rematch", "decline_seat", "resume", "accept_ruling"]);
 const GRAVE = new Set(["resign", "close_match", "leave_seat"]);
@@ -85,10 +85,11 @@ export class Playing {
     this.take(seat, []);
   }
 
-  /** Begin with a list of choices, and of what is not possible. */
-  take(seat, choices, blocked) {
+  /** Begin with lists of choices and of what is not possible. */
+  take(seat, choices, blocked = []) {
     this.seat = seat;
-    this.game_ = new Narrowing(choices.filter((choice) => !choice.at_table), [], blocked);
+    this.blocked = blocked;
+    this.game_ = new Narrowing(choices.filter((choice) => !choice.at_table));
     this.table = new Narrowing(choices.filter((choice) => choice.at_table));
     this.refusal = null;
     this.settle();
@@ -330,7 +331,7 @@ export class Playing {
       this.game_.choices.length ? question : this.draft_.closed ? "Its last step shows something hidden or rolls dice, so it ends here." : "",
       ...this.game_.picks.map((pick) => make("span", { class: "pick" }, valued(this.words, pick.field, pick.id ?? pick.value, this.game_.left[0]?.action))),
     );
-    return [head, this.steps(), this.countRows(), this.buttons(), ...this.whyNot()];
+    return [head, this.steps(), this.countRows(), this.buttons(), ...(this.blocked.length && !this.counts ? this.rows("./blocked.js") : [])];
   }
 
   /** The steps of the draft. A refusal of one of them stands beside it. */
@@ -390,31 +391,11 @@ export class Playing {
     );
   }
 
-  /** What is not possible, dimmed. Its reason and rule are told below by pointing at it, by focus and by a tap. */
-  whyNot() {
-    const found = this.counts ? [] : this.game_.impossible();
-    if (!found.length) return [];
-    const line = make("p", { class: "note", id: "why-not" });
-    const dimmed = found.map(({ field, value, action, detail, rule }) => {
-      const reason = inWords(this.words, detail);
-      const tellWhy = () => line.replaceChildren(reason, " ", this.ruleLink(rule) ?? "");
-      const name = valued(this.words, field, value, action);
-      const button = make("button", { type: "button", "aria-disabled": "true", onclick: tellWhy, "data-keep": `not ${name}` }, name, make("span", { class: "unseen" }, `: ${reason}`));
-      for (const way of ["pointerenter", "focus"]) button.addEventListener(way, tellWhy);
-      return button;
-    });
-    return [make("div", { class: "blocked", role: "group", "aria-label": "Not possible now" }, ...dimmed), line];
-  }
-
-  ruleLink(id) {
-    return id ? make("a", { href: `/games/${this.game}#${id}`, class: "rule", "data-rule": id }, id) : null;
-  }
-
   refused(inList = false) {
     const { refusal } = this;
     if (!refusal || (!inList && refusal.place !== undefined && refusal.place < this.draft_.actions.length)) return null;
-    const rule = this.ruleLink(refusal.rule);
-    return make("p", { class: "wrong", role: "alert" }, inWords(this.words, refusal.message), rule ? " " : null, rule);
+    const rule = refusal.rule ? make("a", { href: `/games/${this.game}#${refusal.rule}`, class: "rule", "data-rule": refusal.rule }, refusal.rule) : null;
+    return make("p", { class: "wrong", role: "alert" }, refusal.message, rule ? " " : null, rule);
   }
 
   bar() {
@@ -449,9 +430,14 @@ export class Playing {
   disputes() {
     const { disputes, origin, continued } = this.standing ?? {};
     if (!disputes?.length && !origin && !continued) return [];
-    if (this.disputing) return this.disputing.rows(this);
-    import("./disputing.js").then((module) => {
-      this.disputing = module;
+    return this.rows("./disputing.js");
+  }
+
+  /** What a module shows here. It is loaded when it is needed. */
+  rows(file) {
+    if (this[file]) return this[file].rows(this);
+    import(file).then((module) => {
+      this[file] = module;
       this.write();
     });
     return [];

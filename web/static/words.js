@@ -15,9 +15,6 @@ export function word(words, id) {
 
 const lower = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** Return a sentence of the API with words for ids that have an underscore. */
-export const inWords = (words, text) => text.replace(/\b[a-z0-9]+(_[a-z0-9]+)+\b/g, (id) => word(words, id));
-
 /** Return a value of a field in words. An option of a card is told by the text of the card, if `action` names it. */
 export function valued(words, field, value, action) {
   if (typeof value === "number") {

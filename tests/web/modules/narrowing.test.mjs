@@ -69,18 +69,3 @@ test("a single number has its range", () => {
   assert.deepEqual(counts.action, { type: "bid", ammo: 2 });
   assert.equal(counts.lack, null);
 });
-
-test("what is not possible stands beside the next buttons, each value once, if no choice has it", () => {
-  const no = (action, detail) => ({ action, code: "no", detail, rule: "TOY-ADD-01" });
-  const blocked = [no({ type: "move", from: "c3" }, "Nobody is there."), no({ type: "move", from: "a1", to: "c3" }, "Too far."), no({ type: "shut" }, "Open."), no({ type: "shut" }, "Again.")];
-  const start = new Narrowing(CHOICES, [], blocked);
-  assert.deepEqual(start.impossible(), [{ field: "type", value: "shut", action: { type: "shut" }, detail: "Open.", rule: "TOY-ADD-01" }]);
-  const moves = start.with(start.buttons()[0].pick);
-  assert.deepEqual(moves.impossible().map(({ field, value, detail }) => [field, value, detail]), [["from", "c3", "Nobody is there."]]);
-  assert.deepEqual(moves.back().impossible().map(({ value }) => value), ["shut"]);
-  const only = new Narrowing([{ action: { type: "add", card: "x" } }], [], [no({ type: "add", card: "y" }, "No card."), no({ type: "end" }, "Not yet.")]);
-  assert.equal(only.field, null);
-  assert.deepEqual(only.impossible().map(({ field, value }) => [field, value]), [["type", "end"]]);
-  assert.deepEqual(only.with({ field: "type", value: "add" }).impossible().map(({ field, value }) => [field, value]), [["card", "y"]]);
-  assert.deepEqual(new Narrowing(CHOICES).impossible(), []);
-});

@@ -5,7 +5,7 @@ import { Draft, Drafts, LONGEST } from "../../../web/static/drafting.js";
 import { Keeping, keyIn } from "../../../web/static/keeping.js";
 import { command, KEYS, neighbour } from "../../../web/static/keys.js";
 import { percent, points, turn } from "../../../web/static/turning.js";
-import { clockText, deed, inWords, pointerTo, sentence, valued } from "../../../web/static/words.js";
+import { clockText, deed, pointerTo, sentence, valued } from "../../../web/static/words.js";
 
 const KEY = `wl_pabcdefghijklmnop_kabcdefghijklmnop_${"x_-".repeat(14)}y`;
 
@@ -125,9 +125,4 @@ test("the newest draft is kept for its match, version and seat, until it is sent
   const closed = new Drafts(() => assert.fail(), "/v1/matches/m1");
   closed.keep(new Draft(4).with({ type: "a" }, {}), "red");
   assert.deepEqual(closed.kept(4, "red"), []);
-});
-
-test("a sentence of the API has words for ids", () => {
-  const words = { names: { power_supply: "power supply", ufo_1: "UFO 1" }, options: {} };
-  assert.equal(inWords(words, "Balloons keep ufo_1 out; power_supply and north_sea stay, as does end."), "Balloons keep UFO 1 out; Power supply and North sea stay, as does end.");
 });
