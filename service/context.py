@@ -23,7 +23,7 @@ from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Sett
 from service.http.throttle import Throttle
 from service.kept import Histories, Kept
 from service.shown_entries import ShownEntries
-from table.data import LEVELS
+from table.data import LEVELS, Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Service:
     frames: Frames
     entries: ShownEntries
     hearing: Hearing
-    levels: Mapping[str, str]
+    levels: Mapping[str, Level]
     rules_missing: Missing
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
@@ -15,6 +15,13 @@ DAY_MS = 86_400_000
 
 Bounds = tuple[int, int]
 """The least and the most that a setting may be."""
+
+
+class Level(NamedTuple):
+    """A level of play as people read of it: its name, and how it plays in a sentence or two."""
+
+    name: str
+    about: str
 
 
 def _bounds(row: Mapping[str, int]) -> Bounds:
@@ -27,8 +34,8 @@ MOST_BYTES: int = _DATA["contribution_bytes"]["most"]
 MOST_DEPARTURES: int = _DATA["departures"]["most"]
 OPEN_MS: int = _DATA["unstarted_days"]["open"] * DAY_MS
 CLOSED_MS: int = _DATA["unstarted_days"]["closed"] * DAY_MS
-LEVELS: Mapping[str, str] = {level: row["about"] for level, row in _DATA["levels"].items()}
-"""The levels of play that an AI seat may have, each with a description (TBL-CRE-03). `players` has the function behind each."""
+LEVELS: Mapping[str, Level] = {level: Level(row["name"], row["about"]) for level, row in _DATA["levels"].items()}
+"""The levels of play that an AI seat may have (TBL-CRE-03). `players` has the function behind each."""
 SEARCHING: Mapping[str, tuple[int, float]] = {
     level: (row["seconds"], row["pace"]) for level, row in _DATA["levels"].items() if "seconds" in row
 }

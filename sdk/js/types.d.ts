@@ -1486,7 +1486,9 @@ export interface Level {
   id: AnyLevelId;
   /** The value for a seat when you create a match. */
   seat: string;
-  /** How it plays, in a sentence. */
+  /** Its name for people. */
+  name: string;
+  /** How it plays, in a sentence or two. */
   about: string;
 }
 

@@ -35,7 +35,7 @@ from service.http.limits import UNITS, published
 from service.http.problems import CODES, Problem
 from service.http.responses import CSS, SVG, XML, also_as, json_response, markdown_response, public
 from service.http.schemas import LookQuery
-from table.data import FOLDER
+from table.data import FOLDER, Level
 from table.refusals import REFUSALS
 from web.look import all_definitions, look, stylesheet
 
@@ -180,13 +180,13 @@ def game_in_brief(game: Game) -> dict[str, Any]:
     }
 
 
-def game_in_full(game: Game, levels: Mapping[str, str]) -> dict[str, Any]:
+def game_in_full(game: Game, levels: Mapping[str, Level]) -> dict[str, Any]:
     """Return a game with its options, artificial players and refusals."""
     return {
         **game_in_brief(game),
         "options": game.options.schema,
         "profiles": {name: [part._asdict() for part in parts] for name, parts in game.profiles.items()},
-        "levels": [{"id": level, "seat": f"ai:{level}", "about": about} for level, about in levels.items()],
+        "levels": [{"id": level, "seat": f"ai:{level}", **told._asdict()} for level, told in levels.items()],
         "refusals": {**SHARED_REFUSALS, **game.refusals, **{code: kind.detail for code, kind in REFUSALS.items()}},
     }
 
@@ -267,7 +267,8 @@ GAME = named(
                         {
                             "id": described(LEVEL, "The level of play."),
                             "seat": text(about="The value for a seat when you create a match."),
-                            "about": text(about="How it plays, in a sentence."),
+                            "name": text(about="Its name for people."),
+                            "about": text(about="How it plays, in a sentence or two."),
                         },
                         "An artificial player.",
                     ),

@@ -17,6 +17,7 @@ from service.http.middleware import info_of
 from service.http.problems import CODES, Problem
 from service.http.static import Files
 from service.pages.pyodide import Pyodide
+from table.data import LEVELS
 from web.look import look
 
 HTML = "text/html"
@@ -85,6 +86,15 @@ def game_in_brief(game: Game) -> dict[str, Any]:
         "length": told.length,
         "weight": told.weight,
     }
+
+
+def ai_name(level: str) -> str:
+    """Return an artificial player by the name of its level."""
+    return f"AI, {LEVELS[level].name}"
+
+
+AI_WORDS = {f"ai_{level}": ai_name(level) for level in LEVELS}
+"""Artificial players by id, for scripts of pages."""
 
 
 def seat_name(game: Game, seat: str) -> str:

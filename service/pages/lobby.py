@@ -19,7 +19,7 @@ from service.http.parsing import parse_query
 from service.http.problems import Problem
 from service.http.schemas import LobbyQuery
 from service.http.static import CRESTS
-from service.pages.html import Pages, game_in_brief, html_response, seat_name
+from service.pages.html import Pages, ai_name, game_in_brief, html_response, seat_name
 from service.sight import players_listed
 from table.settings import REQUIRED
 from web.page import crests
@@ -40,7 +40,7 @@ def lobby(pages: Pages, caller: Caller) -> Response:
     values = {
         "here": "lobby",
         "games": games,
-        "levels": list(service.levels),
+        "levels": [{"id": level, "ai": ai_name(level), **told._asdict()} for level, told in service.levels.items()],
         "crests": Markup("".join([crests(game) for game in service.games.values()])),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
         "filters": _filters(service, query),
@@ -122,10 +122,10 @@ def cover(pages: Pages, game: str) -> str | None:
 
 
 def occupant(who: Mapping[str, Any], name: Any, seat: str) -> str:
-    """Return the name of the player in a seat, or the level of the AI, or that the seat is open."""
+    """Return the name of the player in a seat, or of the level of the AI, or that the seat is open."""
     if "player" in who:
         return str(name(who["player"]) or "somebody who has left")
-    return f"AI, {who['ai']}" if "ai" in who else f"{seat} is open"
+    return ai_name(who["ai"]) if "ai" in who else f"{seat} is open"
 
 
 def _clock(clock: Mapping[str, Any]) -> str:

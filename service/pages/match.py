@@ -26,7 +26,7 @@ from service.http.problems import Problem
 from service.http.responses import JSON, sorted_json, tagged
 from service.http.schemas import MatchPageQuery, WordsQuery
 from service.kept import of_position
-from service.pages.html import Pages, game_in_brief, page_response, rendered, seat_name
+from service.pages.html import AI_WORDS, Pages, game_in_brief, page_response, rendered, seat_name
 from service.pages.lobby import occupant
 from web.look import SHARED, all_definitions, look
 from web.page import sheet_svg
@@ -150,7 +150,7 @@ def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
 def _words(game: Game, view: Any) -> dict[str, Any]:
     """Return `names`, the words for each id, and `options`, the text of each option of a card by the card's id and the option's number."""
     scene, looks = game.scene(view), picture(game.folder)
-    names = {**SHARED.words, **looks.words, **{seat: seat_name(game, seat) for seat in game.seats.ids}}
+    names = {**AI_WORDS, **SHARED.words, **looks.words, **{seat: seat_name(game, seat) for seat in game.seats.ids}}
     names |= {piece.id: piece.name for piece in scene.pieces} | {place.id: place.name for place in scene.places}
     cards = [card for panel in scene.panels for hand in panel.hands for card in hand.cards]
     names |= {card.id: card.name for card in cards}

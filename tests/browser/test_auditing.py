@@ -121,7 +121,7 @@ def test_a_hint_is_given_in_a_practice_match(open_page: Open, ada: Api, finished
     page = open_page(f"/m/{fork}", ada.key)
     page.get_by_role("button", name="Hint", exact=True).click()
     hint = page.get_by_role("dialog")
-    expect(hint).to_contain_text("What strong would do", timeout=30_000)
+    expect(hint).to_contain_text("AI, Hard, would do this", timeout=30_000)
     found = Axe().run(page, context="dialog[open]")
     assert found.violations_count == 0, found.generate_report()
     hint.get_by_role("button", name="Close").click()

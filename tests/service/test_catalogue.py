@@ -36,7 +36,7 @@ def test_a_game_lists_its_seats_options_levels_and_refusals(anybody: Caller, gam
     found = anybody.get(f"/v1/games/{game}").json
     assert (found["seats"], found["revision"]) == (list(GAMES[game].seats.ids), GAMES[game].revision)
     meta.validate(found["options"])
-    assert [level["id"] for level in found["levels"]] == list(LEVELS)
+    assert {level["id"]: (level["name"], level["about"]) for level in found["levels"]} == LEVELS
     assert set(found["refusals"]) == {*SHARED_REFUSALS, *GAMES[game].refusals, *REFUSALS}
 
 

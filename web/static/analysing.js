@@ -4,7 +4,7 @@
 import { ask, keeping, Problem } from "./asking.js";
 import { crest, make, player, tell } from "./site.js";
 import { HIGH, percent, points, turn, WIDE } from "./turning.js";
-import { sentence } from "./words.js";
+import { sentence, word } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const TOLD = 5; // actions of a hint
@@ -61,7 +61,7 @@ export function mount(element, { match, words, seats, last, show }) {
     const figures = Object.entries(found.seats).map(([seat, { decisions, agreed, lost }]) =>
       make("li", {}, crest(`b-${seat}`), make("span", {}, `${name(seat)}: ${decisions} decisions, ${agreed} as good as any, ${lost.toFixed(2)} victories lost in all.`)),
     );
-    said.textContent = `Judged by ${found.by.level}, by what each seat knew when it decided. Luck is no error.`;
+    said.textContent = `Judged by ${word(words, `ai_${found.by.level}`)}, by what each seat knew when it decided. Luck is no error.`;
     result.replaceChildren(picture(found), make("ul", {}, ...figures), make("ol", { "aria-label": "Turning points" }, ...turns));
     result.hidden = false;
     button.hidden = true;
@@ -108,7 +108,7 @@ export async function hint(play) {
       "dialog",
       { class: "wide", "aria-labelledby": "hint-title", onclose: () => dialog.remove() },
       make("h2", { id: "hint-title", tabindex: -1, autofocus: true }, sentence(play.words, action)),
-      make("p", { class: "note" }, `What ${level} would do. It knows what your seat sees. Percentages are shares of a victory.`),
+      make("p", { class: "note" }, `${word(play.words, `ai_${level}`)}, would do this. It knows what your seat sees. Percentages are shares of a victory.`),
       make("ol", {}, ...listed),
       make("p", { class: "row end" }, close),
     );

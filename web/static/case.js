@@ -48,7 +48,7 @@ const inWords = (text) => text.replace(PLAYER, (_, id) => playerName(id));
 function actorName(actor) {
   if (!(actor in seats)) return actor in names ? playerName(actor) : word(words, actor);
   const who = standing?.seats[actor] ?? {};
-  return `${seatName(actor)} (${"player" in who ? playerName(who.player) : who.ai ? `AI, ${who.ai}` : "open"})`;
+  return `${seatName(actor)} (${"player" in who ? playerName(who.player) : who.ai ? word(words, `ai_${who.ai}`) : "open"})`;
 }
 
 const badge = (actor) => (actor in seats ? crest(`c-${game}-${actor}`) : make("span"));
@@ -178,7 +178,7 @@ function values({ before, after }) {
 function decision({ version, seat, level, again, options }) {
   const considered = options.map(({ action, worth, tries }) => make("li", {}, sentence(words, action), tries ? `: ${(worth / 10).toFixed(1)} % to win, tried ${tries} times` : ""));
   return [
-    make("p", {}, make("strong", {}, `Version ${version}: ${seatName(seat)}, by the level ${level}. `), make("span", { class: again === "differs" ? "fails" : null }, AGAIN[again]), considered.length ? " What it considered, the best first:" : null),
+    make("p", {}, make("strong", {}, `Version ${version}: ${seatName(seat)}, by ${word(words, `ai_${level}`)}. `), make("span", { class: again === "differs" ? "fails" : null }, AGAIN[again]), considered.length ? " What it considered, the best first:" : null),
     considered.length ? make("ol", {}, ...considered) : null,
   ].filter(Boolean);
 }

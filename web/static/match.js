@@ -220,7 +220,7 @@ function signature({ signed, actor }) {
 function people(now) {
   const rows = seats.map((seat) => {
     const who = standing?.seats[seat.id] ?? {};
-    const name = "player" in who ? (standing.players[who.player]?.name ?? "somebody who has left") : who.ai ? `AI, ${who.ai}` : "open";
+    const name = "player" in who ? (standing.players[who.player]?.name ?? "somebody who has left") : who.ai ? word(words, `ai_${who.ai}`) : "open";
     const acts = now.to_act?.includes(seat.id);
     const substitute = now.substitutes?.[seat.id];
     const clock = now.clocks?.[seat.id];
@@ -230,7 +230,7 @@ function people(now) {
       "li",
       { class: acts ? "acts" : null },
       crest(`b-${seat.id}`),
-      make("span", { class: "who" }, name, make("small", {}, ` ${seat.name}${mine ? ", you" : ""}${substitute ? `, ${substitute} plays for now` : ""}${thinks ? ", thinking" : ""}`)),
+      make("span", { class: "who" }, name, make("small", {}, ` ${seat.name}${mine ? ", you" : ""}${substitute ? `, ${word(words, `ai_${substitute}`)} plays for now` : ""}${thinks ? ", thinking" : ""}`)),
       clock ? make("time", { class: "clock", "data-left": clock.left, "data-deadline": clock.deadline ?? "" }, clockText(clock.left)) : null,
     );
   });

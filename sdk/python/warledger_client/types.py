@@ -1541,6 +1541,7 @@ class Level(TypedDict):
 
     id: AnyLevelId
     seat: str
+    name: str
     about: str
 
 
