@@ -282,6 +282,7 @@ export interface Blocked {
   code: string;
   /** Why it is not possible, in a sentence. */
   detail: string;
+  /** The rule that forbids it. */
   rule: string | null;
 }
 

@@ -440,7 +440,7 @@ _BLOCKED = named(
             "action": anything("The action, without counts."),
             "code": text(about="The code of the refusal."),
             "detail": text(about="Why it is not possible, in a sentence."),
-            "rule": nullable(RULE_ID),
+            "rule": nullable(described(RULE_ID, "The rule that forbids it.")),
         },
         "An action of the phase that is not possible now.",
     ),
