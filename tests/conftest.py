@@ -25,6 +25,7 @@ from events.platform import Platform, Settings, open_platform
 from events.play import Played
 from events.store import Store
 from events.store.client import RedisClient
+from events.store.library import FORMAT
 from events.timing.clock import Clock
 from games import GAMES
 from tests import forks
@@ -106,7 +107,7 @@ class Servers(NamedTuple):
         mark = self.keeper.get("{store}:begun") or b""
         self.keeper.flushall()
         self.queue.flushall()
-        if re.fullmatch(rb"1 16 [0-9a-f]{64}", mark):
+        if re.fullmatch(rb"%d 16 [0-9a-f]{64}" % FORMAT, mark):
             self.keeper.set("{store}:begun", mark)
 
 

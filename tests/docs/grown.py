@@ -13,7 +13,7 @@ from service import context, sight
 from service.api import playing
 from service.http.problems import Problem
 from service.supervisor import web
-from table.data import LEVELS
+from table.data import LEVELS, Level
 
 MORE = {"weather": "rain"}
 STATUS, LEVEL, PHASE, CODE = "adjourned", "grandmaster", "monsoon", "too_wet"
@@ -46,7 +46,7 @@ def create() -> Flask:
     sight.choices = lambda *given: [{**choice, **MORE} for choice in choices(*given)]
     playing.at_table = lambda table: {**at_table(table), **MORE}
     playing.actions_in = sometimes_refused
-    context.LEVELS = {**LEVELS, LEVEL: "It is new."}
+    context.LEVELS = {**LEVELS, LEVEL: Level("Grandmaster", "It is new.")}
     return web.application()
 
 

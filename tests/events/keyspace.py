@@ -30,5 +30,5 @@ def projections(client: RedisClient) -> dict[str, Any]:
             found[key] = sorted(member for member, _ in found[key])
         if ":m:" in key:  # what it says together with the newest entry follows from the stream, but not at which version it was whole
             id, fields = client.ranges([("XREVRANGE", key.replace(":m:", ":s:"), "+", "-", "COUNT", 1)])[0][0]
-            found[key] = listed(found[key], fields[b"e"], key.partition(":m:")[2], int(id.partition(b"-")[0]))
+            found[key], _ = listed(found[key], fields[b"e"], key.partition(":m:")[2], int(id.partition(b"-")[0]))
     return found

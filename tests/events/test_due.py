@@ -113,7 +113,7 @@ def with_deadlines(platform: Platform, another_platform: More, monkeypatch: pyte
         return (*owed(position), Owed("hook", position.match, position.version, "one", position.at + HOUR, position.table["creator"]))
 
     monkeypatch.setitem(due.KINDS, "hook", Kind(5, 3000, at_once=False))  # type: ignore[arg-type]
-    for module in ("events.standings", "events.play", "events.rebuild", "workers.sweep"):
+    for module in ("events.standings", "events.play", "events.deriving", "workers.sweep"):
         monkeypatch.setattr(f"{module}.owed", owed_with_hook)
     return another_platform()
 

@@ -113,7 +113,7 @@ def test_what_replicas_do_not_have_is_told_to_nobody_and_the_retry_is_answered_w
         lambda: reader.store.lists.standings([match]),
         lambda: reader.store.server_logs.state("x"),
         lambda: reader.store.what_is_full(),
-        lambda: reader.store.pulses.beat("web", "web:a:1:1", Beat(1, 1, "b"), 0, {}, ()),
+        lambda: reader.store.pulses.beat("web", "web:a:1:1", Beat(1, 1, "b"), 0, {}, (), None),
     )
     with ThreadPoolExecutor(len(asked)) as pool:
         assert [type(answer.exception()) for answer in [pool.submit(ask) for ask in asked]] == [StoreUnavailable] * len(asked)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from flask import Flask
 
 from events.platform import Platform
-from events.store.packed import Turn, pack
+from events.store.packed import Turn, pack, unpack
 from record.entries import START, Entry, blind_key, link
 from tests.conftest import Servers
 from tests.service.conftest import Caller
@@ -295,16 +295,19 @@ def callers(app: Any, *known: Caller) -> list[Caller]:
 def replace_entries(servers: Servers, platform: Platform, match: str, entries: list[Entry]) -> None:
     """Replace the entries of a match, with a new chain of digests under the same secret. Delete its snapshots, request ids and reads.
 
-    The newest one says whose turn it is, for lists, as the newest one did before.
+    Each answers the request of the one before it. All say whose turn it is, for lists, as the newest one did before.
     """
     keys, standing = platform.store.keys.of(match), platform.store.lists.standings([match])[0]
     turn = None if standing is None else Turn(*[standing[name] for name in Turn._fields])
+    tags = {id: unpack(fields[b"e"], match, int(id.partition(b"-")[0])).tag for id, fields in servers.keeper.xrange(keys.stream)}
     for key in (keys.stream, keys.snapshots, keys.requests, keys.reads):
         servers.keeper.delete(key)
     digest, blind = START, blind_key(secret_of(platform, match))
     for entry in entries:
         linked, stored = link(digest, entry, blind)
-        servers.keeper.xadd(keys.stream, {"e": pack(stored, match, entry.version, turn=turn)}, id=f"{entry.version}-0")
+        id = f"{entry.version}-0"
+        item = pack(stored, match, entry.version, tag=tags.get(id.encode(), b""), turn=turn)
+        servers.keeper.xadd(keys.stream, {"e": item}, id=id)
         digest = linked.digest
 
 
