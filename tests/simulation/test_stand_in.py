@@ -33,8 +33,14 @@ def lasting() -> Iterator[str]:
 
 
 @pytest.fixture
+def servers(quiet_servers: Servers) -> Servers:
+    """Empty servers to which no web server of other tests gives pulses."""
+    return quiet_servers
+
+
+@pytest.fixture
 def told_time(servers: Servers) -> Iterator[None]:
-    """Empty servers. The functions of the store read the time from a key. Other tests find the servers as they were."""
+    """The functions of the store read the time from a key. Other tests find the servers as they were."""
     mark, renamed = servers.keeper.get("{store}:begun"), servers.keeper.renamed
     servers.keeper.flushall()
     servers.queue.flushall()
