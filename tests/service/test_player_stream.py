@@ -476,7 +476,8 @@ def test_one_connection_serves_two_hundred_matches(live: Live, platform: Platfor
             versions[match] = played_round(platform, match)
         for match, version in versions.items():
             feed.hears("turn", match, version=version)
-        assert len([event for event in feed.events if event.kind == "turn"]) == 400
+        told = [(event.data["match"], event.data["version"]) for event in feed.events if event.kind == "turn"]
+        assert len(told) == len(set(told)) >= 400, "a machine so busy that it is an outage gives clocks time, which is told, too"
 
 
 def test_what_is_no_news_to_a_player_costs_no_read(live: Live, platform: Platform, servers: Servers, people: list[Person]) -> None:
