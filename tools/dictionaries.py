@@ -1,7 +1,8 @@
 """Train the next dictionary of a kind from the golden archive, and measure it: `./run dictionaries [KIND...] [--measure]`.
 
-Every other match of each game trains it. The others measure what it saves. A service keeps packing with the newest dictionary that it has,
-and can unpack what an earlier one packed. So train one only if entries have changed so much that it pays.
+Every other match of each game trains it. The others measure what it saves. The archive packs with the newest dictionary of a kind, the
+store with number `NUMBER` (events/store/packed.py). Both can unpack what an earlier one packed. So train one only if entries have changed
+so much that it pays.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
 
-from events.standings import indexes, stored
+from events.snapshots import EVERY
+from events.standings import indexes, stored, turn
+from events.store import packed as items
 from events.store.filed import shortened
 from games import GAMES
 from players import LEVELS
@@ -24,7 +27,7 @@ from players.plans import digest_of
 from record.dictionaries import FOLDER, SUMS, dictionary, hashes, newest, zstd
 from record.entries import START, Entry, blind_key, canonical, link, parse
 from record.packing import pack, sample
-from record.positions import Position, follow_all
+from record.positions import Position, replay
 from record.thoughts import Decision, fingerprint_of, is_decision
 from tools.private import ROOT
 from tools.records import Record, read
@@ -48,26 +51,51 @@ def _packed(record: Record, name: str) -> int:
     return len(pack(record.match, record.raws, record.secret or "", using=name))
 
 
-def _standing(record: Record) -> Iterator[bytes]:
+def _filed(record: Record) -> Iterator[bytes]:
     """Yield what is compressed of the standing of a match that is over."""
-    position = _last(record)
+    *_, position = _positions(record)
     if position.status == "over":
         yield shortened(record.match, canonical(stored(position)), indexes(position))
 
 
 def _compressed(record: Record, name: str) -> int:
     """Return how many bytes the standing of a match takes, once for all its entries."""
-    return sum(len(zstd.compress(standing, level=12, zstd_dict=dictionary(name).as_digested_dict)) for standing in _standing(record))
+    return sum(len(zstd.compress(standing, level=12, zstd_dict=dictionary(name).as_digested_dict)) for standing in _filed(record))
 
 
-def _last(record: Record) -> Position:
-    entries = list(map(parse, record.raws))
-    position = follow_all(GAMES[entries[0].events[0]["game"]], None, entries)
-    assert position is not None
-    return position
+def _entries(record: Record) -> Iterator[bytes]:
+    """Yield what is compressed of the item of each entry."""
+    for raw, position in zip(record.raws, _positions(record), strict=True):
+        yield items.sample(raw, record.match, position.version, turn(position))
 
 
-TRAININGS: Mapping[str, Training] = {"match": Training(110_000, _sample, _packed), "filed": Training(32_000, _standing, _compressed)}
+def _standings(record: Record) -> Iterator[bytes]:
+    """Yield what is compressed of standings in the store: the first, the last, and some in between."""
+    for position in _positions(record):
+        if position.version < 4 or position.version % EVERY == 0 or position.version == len(record.raws):
+            yield items.standing_text(canonical(stored(position)), position.version)
+
+
+def _deflated(samples: Callable[[Record], Iterable[bytes]]) -> Callable[[Record, str], int]:
+    """Return a function that tells how many bytes the samples of a match take in the store."""
+
+    def packed(record: Record, name: str) -> int:
+        kind, _, number = name.partition("-")
+        return sum(len(items.deflated(kind, text, int(number))) for text in samples(record))
+
+    return packed
+
+
+def _positions(record: Record) -> Iterator[Position]:
+    return replay(GAMES, map(parse, record.raws))
+
+
+TRAININGS: Mapping[str, Training] = {
+    "match": Training(110_000, _sample, _packed),
+    "filed": Training(32_000, _filed, _compressed),
+    items.ENTRY: Training(16_384, _entries, _deflated(_entries)),
+    items.STANDING: Training(16_384, _standings, _deflated(_standings)),
+}
 
 
 def games_of(records: Iterable[Record]) -> dict[str, list[Record]]:

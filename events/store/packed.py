@@ -124,7 +124,7 @@ def pack(raw: bytes, match: str, version: int, mark: bytes = bytes(MARK), tag: b
     header = _header(raw, match, version)
     form = NUMBER << 3 | header.flags | (TAGGED if tag else 0)
     start = b"%b%b%c%c%b%b" % (header.digest, mark, form, header.facts, header.at.to_bytes(6, "big"), tag)
-    return start + header.extra + _deflated(ENTRY, _before(turn, header))
+    return start + header.extra + deflated(ENTRY, _before(turn, header))
 
 
 def sample(raw: bytes, match: str, version: int, turn: Turn) -> bytes:
@@ -199,13 +199,18 @@ def listed(standing: bytes, item: bytes, match: str, version: int) -> tuple[byte
     return whole, b"\0" + item if raw is None else raw
 
 
+def standing_text(standing: bytes, version: int) -> bytes:
+    """Return what is compressed of a standing that is whole at a version."""
+    return b"%d\n%b" % (version, standing)
+
+
 def pack_standing(standing: bytes, version: int) -> bytes:
     """Return the stored form of a standing that is whole at a version.
 
     >>> unpack_standing(pack_standing(b'{"round":2}', 41))
     (41, b'{"round":2}')
     """
-    return b"%c%b" % (NUMBER, _deflated(STANDING, b"%d\n%b" % (version, standing)))
+    return b"%c%b" % (NUMBER, deflated(STANDING, standing_text(standing, version)))
 
 
 def unpack_standing(stored: bytes) -> tuple[int, bytes]:
@@ -223,7 +228,7 @@ def pack_snapshot(snapshot: bytes) -> bytes:
     >>> unpack_snapshot(pack_snapshot(b"{}"))
     b'{}'
     """
-    return b"%c%b" % (NUMBER, _deflated(ENTRY, snapshot))
+    return b"%c%b" % (NUMBER, deflated(ENTRY, snapshot))
 
 
 def unpack_snapshot(stored: bytes) -> bytes | None:
@@ -431,14 +436,15 @@ def _fingerprint(first: bytes) -> bytes:
     return hexlify(sha256(b'["%b,[%b]]' % (actor, action)).digest()[:16])
 
 
-def _deflated(kind: str, text: bytes) -> bytes:
-    deflate = _deflate(kind).copy()
+def deflated(kind: str, text: bytes, number: int = NUMBER) -> bytes:
+    """Return a text in raw deflate with a dictionary. Raises NoDictionary."""
+    deflate = _deflate(kind, number).copy()
     packed: bytes = deflate.compress(text) + deflate.flush()
     return packed
 
 
 def _inflated(kind: str, number: int, packed: bytes) -> bytes:
-    """Return a text. Raises ValueError, NoDictionary, zlib.error for what was not made by `_deflated`."""
+    """Return a text. Raises ValueError, NoDictionary, zlib.error for what was not made by `deflated`."""
     inflate: Any = zlib.decompressobj(_REACH, _dictionary(kind, number))
     text: bytes = inflate.decompress(packed)
     if not inflate.eof or inflate.unused_data:
@@ -447,9 +453,9 @@ def _inflated(kind: str, number: int, packed: bytes) -> bytes:
 
 
 @cache
-def _deflate(kind: str) -> Any:
+def _deflate(kind: str, number: int) -> Any:
     """Return a compressor that has read its dictionary. A copy of it is ready at once."""
-    return zlib.compressobj(6, zlib.DEFLATED, _REACH, 5, zlib.Z_DEFAULT_STRATEGY, _dictionary(kind, NUMBER))
+    return zlib.compressobj(6, zlib.DEFLATED, _REACH, 5, zlib.Z_DEFAULT_STRATEGY, _dictionary(kind, number))
 
 
 @cache
