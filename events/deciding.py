@@ -20,7 +20,7 @@ from events.errors import (
     SigningKeyUnknown,
     Stale,
 )
-from events.platform import DAY_MS, Platform
+from events.platform import Platform
 from events.requests import Request, request_of
 from events.store.log import Claim
 from evidence.notes import made_by
@@ -33,6 +33,7 @@ from record.rules import content_hash
 from record.shown import UNSEEN_OF_SEAT, is_unseen
 from record.signatures import Signed, Signing, statement, verified
 from table import rules as table_rules
+from table.data import DAY_MS
 from table.document import Occupant, Table
 
 SignsWith = Callable[[str, str], bool]

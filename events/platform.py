@@ -31,12 +31,10 @@ from events.timing.clock import Clock
 from events.timing.pulse import Pulse
 from evidence.notes import COSIGNATURE, Malformed, VerifierKey, parse_vkey
 from games.kernel import Game
-from table.data import ESCALATION_MS, OPEN_MS
+from table.data import DAY_MS, ESCALATION_MS, OPEN_MS
 
 if TYPE_CHECKING:
     from events.archive.reading import Archive
-
-DAY_MS = 86_400_000
 
 
 class Witness(NamedTuple):

@@ -27,7 +27,7 @@ from events.deciding import (
 from events.due import Owed, owed
 from events.errors import BadList, Busy, MustBeLast, NoMatch, NoSuchPlayer, PlatformError, Reused, Stale
 from events.notary.leaves import wanted_at
-from events.platform import DAY_MS, Platform
+from events.platform import Platform
 from events.requests import Request, id_for, request_of, with_integers
 from events.snapshots import due, pack, replaced
 from events.standings import changes
@@ -42,6 +42,7 @@ from record.entries import START, Entry, NotCanonical, blind_key, canonical, lin
 from record.positions import Position, follow
 from record.thoughts import Decision, seed_of, thought_key
 from table import rules as table_rules
+from table.data import DAY_MS
 from table.deeds import DEEDS
 from table.rematch import rematch as new_rematch
 from table.session import NewMatch, Now, Origin, Session

@@ -28,7 +28,7 @@ from events.due import ANALYSIS, HINT, KINDS
 from events.hooks import deliveries, messages, subscriptions
 from events.keeping import embedded
 from events.notary import collecting, sequencing
-from events.platform import DAY_MS, Platform, Settings, open_platform
+from events.platform import Platform, Settings, open_platform
 from events.telemetry import metrics
 from events.timing.clock import Clock
 from evidence.statements import signing_key_text
@@ -38,6 +38,7 @@ from service.api.routes import OPERATIONS
 from service.api.shapes import EXAMPLES
 from service.app import create_app
 from service.http import settings as service_settings
+from table.data import DAY_MS
 from workers import jobs
 
 BEGUN = 1_767_225_600_000  # 2026-01-01T00:00Z

@@ -30,13 +30,12 @@ from events.telemetry import metrics
 from evidence.leaves import END
 from record.entries import parse
 from record.positions import Position
-from table.data import DISPUTABLE_MS
+from table.data import DAY_MS, DISPUTABLE_MS
 from table.state import UNDECIDED
 
 if TYPE_CHECKING:
     from events.platform import Platform
 
-DAY_MS = 86_400_000
 AT_ONCE = 8  # matches that a round archives at most
 LOOKED_AT = 256  # finished matches that a round looks at
 AGAIN_MS = 3_600_000  # after which a match that could not be archived is tried again
@@ -93,7 +92,7 @@ class Archivist:
                 why = self._one(match, since, unsent, now)
                 archived += why == ""
                 tried += why in ("", CHANGED, UNSOUND)
-                self._note(place, why, since)
+                self._note(place, why)
             self._after = place
             if tried >= AT_ONCE:
                 break
@@ -127,7 +126,7 @@ class Archivist:
             self._put_off[match] = now + AGAIN_MS
         return why
 
-    def _note(self, place: Place, why: str, since: int) -> None:
+    def _note(self, place: Place, why: str) -> None:
         if why not in ("", RECENT):
             self._waiting += 1
             self._oldest = min(self._oldest or place[0], place[0])

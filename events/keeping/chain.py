@@ -10,17 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Set
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 from events.archive.objects import Objects
+from record.dictionaries import zstd
 
 FORMAT = 1
 PIECE = 2 << 20  # bytes of a file in an object, before compression

@@ -25,6 +25,7 @@ from events.keeping import aof, losses
 from events.keeping.backup import ADMIN_KEY
 from events.keeping.chain import PIECE, SMALL, Point, Writer, file_of
 from events.keeping.embedded import COMMANDS, KEEPER, RIGHTS, STORE
+from table.data import DAY_MS
 
 NODES = "nodes.conf"  # of a node of a cluster: which slots it has, and who the others are
 MARKS = "keys/log.json"  # how far the server's log was signed
@@ -32,7 +33,6 @@ REMOVED = 500  # old objects that a round removes
 
 _TRIES = 20
 _SEQUENCE = re.compile(r" seq ([0-9]+) ")
-DAY_MS = 86_400_000
 
 
 def small_files(data: Path, keys: Path) -> dict[str, Path]:

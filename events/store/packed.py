@@ -37,13 +37,14 @@ from typing import Any, NamedTuple
 from record.dictionaries import content
 from record.entries import FORMAT, canonical
 from record.json_text import loads
+from table.data import DAY_MS
 
 ENTRY, STANDING = "entry", "standing"
 NUMBER = 1  # of the dictionaries for what is packed now; what is in the store names its own
 LEAN, TAGGED = 1, 2
 STARTS, CLOSES, EXPIRES, UUID, FINGERPRINT, SAW, SIGNED = 1, 2, 4, 8, 16, 32, 64
 MARK = 2  # bytes
-BLOCK, DAY_MS = 8, 86_400_000
+BLOCK = 8
 _HEADER = 42
 _MOST = 1 << 48
 _REACH = -14  # raw deflate over 16 kB

@@ -16,9 +16,9 @@ from events.errors import ArchiveUnavailable, StoreRefused
 from events.keeping.journal import Journal
 from events.notary import sequencing
 from events.notary.signer import Signer
-from events.platform import DAY_MS, Platform
+from events.platform import Platform
 from events.rebuild import rebuild
-from table.data import DISPUTABLE_MS
+from table.data import DAY_MS, DISPUTABLE_MS
 from tests.conftest import Servers
 from tests.events.archives import Begin, archivist, away, finished, logged, moved
 from tests.events.test_archiving import told

@@ -13,14 +13,14 @@ from events import due, expiry, play, recall
 from events.audit import audit
 from events.due import EXPIRE, Owed
 from events.errors import NoMatch, Reused
-from events.platform import DAY_MS, Platform
+from events.platform import Platform
 from events.rebuild import rebuild
 from events.standings import indexes
 from events.store import Store
 from events.store.client import RedisClient
 from events.store.log import Changes, Conflict
 from games.kernel import SYSTEM, Refused
-from table.data import CLOSED_MS, OPEN_MS
+from table.data import CLOSED_MS, DAY_MS, OPEN_MS
 from tests.conftest import Servers, take_seat
 from tools.audit_all import audit_all
 from workers import jobs

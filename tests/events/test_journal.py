@@ -14,8 +14,9 @@ from events import expiry, play
 from events.audit import audit
 from events.keeping import journal, losses
 from events.keeping.journal import Busy, Journal, Known, mark_of
-from events.platform import DAY_MS, Platform
+from events.platform import Platform
 from events.store.packed import entry_in, pack
+from table.data import DAY_MS
 from tests import forks
 from tests.conftest import Servers, within
 from workers.journal import keep

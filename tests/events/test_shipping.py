@@ -15,8 +15,9 @@ from events.errors import ArchiveUnavailable
 from events.keeping import aof, backup, chain, fetching, shipping
 from events.keeping.chain import Damaged, Point, Taken
 from events.keeping.embedded import STORE
-from events.keeping.shipping import DAY_MS, Shipper
+from events.keeping.shipping import Shipper
 from events.store import library
+from table.data import DAY_MS
 
 NAMES = library.configuration("token")
 

@@ -17,9 +17,10 @@ from events.store import Store
 from events.store.due import Counts
 from events.store.heads import MISSED
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
-from events.store.packed import DAY_MS, unpack_standing
+from events.store.packed import unpack_standing
 from events.store.signing import signed, signing_key
 from events.telemetry import metrics
+from table.data import DAY_MS
 from tests.conftest import Servers
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from events import play, recall
 from events.due import ADVANCE, HINT, KINDS, SEARCH, SLOW, THINK, Owed, queue_list
-from events.platform import DAY_MS, Platform
+from events.platform import Platform
 from games.kernel import SYSTEM
+from table.data import DAY_MS
 from tests.conftest import Servers, within
 from tests.workers.conftest import ANN, PATIENCE, Hire, check, version
 from workers import jobs
