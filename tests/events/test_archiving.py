@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -28,15 +28,8 @@ from events.store.server_logs import start_of
 from events.store.sidelog import RawSideLog
 from record.entries import parse
 from tests.conftest import Servers, within
-from tests.events.archives import Begin, archivist, away, finished, moved
+from tests.events.archives import Begin, away, finished, moved
 from tests.events.keyspace import projections
-
-
-@pytest.fixture
-def keeper(platform: Platform, servers: Servers) -> Iterator[Platform]:
-    """The platform of the archivist."""
-    with archivist(platform, servers) as other:
-        yield other
 
 
 def told(platform: Platform, match: str) -> object:

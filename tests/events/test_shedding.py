@@ -18,15 +18,9 @@ from events.store.server_logs import Logged, NewLeaf, hash_of
 from evidence import tiles
 from record.entries import canonical
 from tests.conftest import Servers
-from tests.events.archives import Begin, archivist, finished, moved
+from tests.events.archives import Begin, finished, moved
 
 LEAVES = 2 * 256 + 40
-
-
-@pytest.fixture
-def keeper(platform: Platform, servers: Servers) -> Iterator[Platform]:
-    with archivist(platform, servers) as opened:
-        yield opened
 
 
 def grow(platform: Platform, number: int) -> None:
