@@ -125,6 +125,8 @@ class Journal:
         for chunk in _batched(sorted(had), _CHUNK):
             stored = _stored(store, {match: had[match] for match in chunk})
             missing = [match for match in chunk if not stored[match][0]]
+            if missing:
+                removed |= losses.removals(self._data) & set(missing)  # a removal is noted before it is done, maybe since the beginning
             away = {match: where.away for match, where in zip(missing, store.archiving.where(missing), strict=True)}
             found, again = [], {}
             for match in chunk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -214,6 +214,27 @@ def test_a_match_that_is_removed_because_it_has_not_started_is_not_lost(
         keeper.close()
     assert compared(platform, data) == []
     assert not losses.read(data)
+
+
+def test_a_match_that_is_removed_during_a_comparison_is_not_lost(
+    platform: Platform, data: Path, ann: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
+        match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
+    assert compared(platform, data) == []
+    newest, first = platform.store.live.newest, iter([True])
+
+    def removed_meanwhile(matches: Sequence[str]) -> list[tuple[int, bytes]]:
+        if next(first, False):
+            assert expiry.remove(platform, match)
+        return newest(matches)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(platform.store.live, "newest", removed_meanwhile)
+        assert compared(platform, data) == []
+    assert not losses.read(data)
+    assert compared(platform, data) == []
 
 
 def test_a_match_that_is_removed_while_no_journal_is_kept_is_not_lost(
