@@ -1,4 +1,4 @@
-/* gifenc 1.0.3, https://github.com/mattdesl/gifenc, as it was published (dist/gifenc.esm.js), but for its last line, which named a source map.
+/*! gifenc 1.0.3, https://github.com/mattdesl/gifenc, as it was published (dist/gifenc.esm.js), but for its last line, which named a source map.
    The MIT License (MIT)
    Copyright (c) 2017 Matt DesLauriers
    Permission is hereby granted, free of charge, to any person obtaining a copy
