@@ -11,7 +11,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
-import rjsmin
 from flask import Flask, Response, abort, request
 
 from games.kernel import Game
@@ -20,6 +19,8 @@ from service.http.responses import SVG, empty_response, names_tag
 from web.page import crest_style
 
 KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": SVG, ".png": "image/png"}
+# Comments that are lines of their own, but for licences; indents; empty lines. Inside a line nothing is taken out: it may be a text.
+_UNREAD = re.compile(rb"^[ \t]*(?://.*|/\*[^!](?s:.*?)\*/[ \t]*)\n|^[ \t]+|^\n", re.MULTILINE)
 _IMPORTS = re.compile(r'(?:^|;)import\b[^;"]*"\./([\w.]+)"', re.MULTILINE).findall
 FOREVER = "public, max-age=31536000, immutable"
 CRESTS = "crests.css"
@@ -30,14 +31,14 @@ CLIENT = Path(__file__).parents[2] / "sdk" / "js"
 
 
 def of_pages(games: Mapping[str, Game]) -> dict[str, bytes]:
-    """Return the files of the pages by name. Modules are sent without comments and indents, which are a fifth of what a browser loads."""
+    """Return the files of the pages by name. Modules are sent without comments and indents, which are a sixth of what a browser loads."""
     found = {path.name: _short(path) for path in sorted(STATIC.iterdir()) if path.suffix in KINDS}
     return {**found, VERIFIER.name: VERIFIER.read_bytes(), CRESTS: "".join([crest_style(game) for game in games.values()]).encode()}
 
 
 def _short(path: Path) -> bytes:
     content = path.read_bytes()
-    return bytes(rjsmin.jsmin(content, keep_bang_comments=True)) if path.suffix == ".js" else content
+    return _UNREAD.sub(b"", content) if path.suffix == ".js" else content
 
 
 def of_client() -> dict[str, bytes]:

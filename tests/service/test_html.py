@@ -132,6 +132,16 @@ def test_all_that_is_no_picture_is_small() -> None:
     assert sum([len(gzip.compress(part)) for part in parts]) < BUDGET
 
 
+def test_modules_are_sent_as_they_stand_but_for_comments_and_indents() -> None:
+    for name, sent in of_pages(GAMES).items():
+        if name.endswith(".js"):
+            lines = [line.strip() for line in (STATIC / name).read_text("utf-8").splitlines()]
+            assert not [line for line in lines if line.replace('"`"', "").count("`") % 2], f"a text of {name} spans lines"
+            left = iter(lines)
+            assert all(line in left for line in sent.decode().rstrip().split("\n")), name  # each in its turn
+            assert sent.decode().count("`") >= sum([line.count("`") for line in lines if not line.startswith(("//", "*", "/*"))]), name
+
+
 def test_a_page_is_a_spectators_and_holds_no_key(client: FlaskClient, match: str, ada: Caller) -> None:
     page = client.get(f"/m/{match}", headers={"Authorization": f"Bearer {ada.key}"})
     assert ada.key is not None
