@@ -45,7 +45,7 @@ class BadScenario(Exception):
 def load(path: Path) -> list[Scenario]:
     """Return the scenarios of a file. Raises BadScenario."""
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as reason:
         raise BadScenario(f"cannot be read: {reason}") from None
     if not isinstance(found, list) or not all(isinstance(scenario, dict) for scenario in found):
