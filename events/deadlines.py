@@ -24,7 +24,7 @@ def meet(platform: Platform, match: str) -> play.Played:
     due = _next(later.position)
     if due is not None and due[0] < platform.clock.now():
         _prepare(platform, later.position, due[1])
-        decided.append(deciding.decide_at_table(platform, later, SYSTEM, due[1], None, None))
+        decided.append(deciding.decide_at_table(platform, later, deciding.Attempt(SYSTEM, due[1])))
     if not decided:
         raise NotDue(match)
     return play.write_once(platform, cached, decided)

@@ -25,7 +25,7 @@ from events.requests import Request, request_of
 from events.store.log import Claim
 from evidence.notes import made_by
 from games.chance import Drawn
-from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, no, remembered
+from games.kernel import SYSTEM, Event, Game, Memory, Refused, State, no, remembered
 from record.dice import Draws
 from record.entries import Entry, NotCanonical, link, parse
 from record.positions import Position, ended, moment_of_play, moved, session_after
@@ -58,6 +58,22 @@ class Given(TypedDict, total=False):
     signs_with: SignsWith | None
 
 
+class Attempt(NamedTuple):
+    """An action that is to be decided.
+
+    `asked`: the request of a caller, or the decision of an artificial player. `received`: when it arrived, in ms since 1970; default: now.
+    `owner`: a player acts for a seat. `signed`: the signature, which is not checked here. `role`: as in `Given`.
+    """
+
+    actor: str
+    action: Any
+    asked: dict[str, Any] | None = None
+    received: int | None = None
+    role: str | None = None
+    owner: bool = False
+    signed: Signed | None = None
+
+
 class Submission(NamedTuple):
     """Actions that one actor submits to a match. All are carried out, or none. The other members are as in `Given`.
 
@@ -87,9 +103,10 @@ class Submission(NamedTuple):
             return None
         return Claim(f"{self.owner(before)}/{self.asked['id']}", self.asked["fingerprint"])
 
-    def signed(self, place: int) -> Signed | None:
-        """Return the member `signed` of the entry for an action, or None. `place`: its place in the request, from 0."""
-        return None if self.signing is None else self.signing.of(place)
+    def attempt(self, place: int, action: Any, received: int) -> Attempt:
+        """Return an action as it is decided. `place`: its place in the request, from 0."""
+        signed = None if self.signing is None else self.signing.of(place)
+        return Attempt(self.actor, action, self.asked, received, self.role, self.player is not None, signed)
 
 
 def submission(match: str, actor: str, actions: Sequence[Any], given: Given, *, at_table: bool = False) -> Submission:
@@ -137,8 +154,7 @@ def _decide_in_game(platform: Platform, cached: Cached, before: Position, submis
         if decided:
             cached = cached._replace(position=decided[-1].position)
         try:
-            signed = submission.signed(place)
-            step = decide_in_game(platform, cached, actor, action, submission.asked, received, owner=player is not None, signed=signed)
+            step = decide_in_game(platform, cached, submission.attempt(place, action, received))
         except Refused as refused:
             raise Refused(refused.refusal, place) from None
         if step.revealing and place + 1 < len(submission.actions):
@@ -157,7 +173,7 @@ def _decide_at_table(platform: Platform, cached: Cached, before: Position, submi
     if expected is not None and expected != known and not (expected == before.version and _rules_on(submission)):
         raise Stale(expected, known)
     sent = table_rules.recorded(before.table, actor, action)
-    decided = decide_at_table(platform, cached, actor, sent, submission.asked, received, submission.role, submission.signed(0))
+    decided = decide_at_table(platform, cached, submission.attempt(0, sent, received))
     offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]
     if offered_to and platform.store.accounts.names(offered_to)[0][0] is None:
         raise NoSuchPlayer(player=offered_to[0])
@@ -190,59 +206,34 @@ def check_signatures(
             raise SignatureInvalid(place, statement(step.entry, digest).decode())
 
 
-def decide_in_game(
-    platform: Platform,
-    cached: Cached,
-    actor: str,
-    action: Any,
-    asked: dict[str, Any] | None,
-    received: int | None,
-    owner: bool,
-    signed: Signed | None = None,
-) -> Decided:
-    """Decide one action of the game, with the dice of its version. Raises Refused.
-
-    `asked`: the request of a caller, or the decision of an artificial player. `owner`: a player acts for a seat. `signed`: the signature,
-    which is not checked here.
-    """
+def decide_in_game(platform: Platform, cached: Cached, attempt: Attempt) -> Decided:
+    """Decide one action of the game, with the dice of its version. Raises Refused."""
     before = cached.position
     game = recall.rules_of(platform, before)
-    at = moment_of_play(before, actor, platform.clock.now() if received is None else received)
+    actor, action, is_signed = attempt.actor, attempt.action, attempt.signed is not None
+    at = moment_of_play(before, actor, platform.clock.now() if attempt.received is None else attempt.received)
     draws = Draws(cached.dice, before.version + 1)
-    chance, is_signed = Drawn(draws.number), signed is not None
-    match, table = table_rules.play(game, before.table, before.document, actor, action, chance, at, owner=owner, signed=is_signed)
-    secret = cached.secret.hex() if match.state["outcome"] is not None else None
-    entry = _entry(before, game, actor, match.action, match.events, at, asked, secret, signed)
+    chance = Drawn(draws.number)
+    match, table = table_rules.play(game, before.table, before.document, actor, action, chance, at, owner=attempt.owner, signed=is_signed)
+    entry = _entry(cached, game, attempt._replace(action=match.action), match.events, at, match.state["outcome"] is not None)
     revealing = draws.blocks > 0 or any(event["type"] in game.reveals for event in match.events)
     return _link(cached, game, entry, table, match.state, revealing)
 
 
-def decide_at_table(
-    platform: Platform,
-    cached: Cached,
-    actor: str,
-    action: Any,
-    asked: Request | None,
-    received: int | None,
-    role: str | None = None,
-    signed: Signed | None = None,
-) -> Decided:
-    """Decide one action of the table, with the dice of its version for what the game draws. Raises Refused.
-
-    `signed`: the signature, which is not checked here.
-    """
-    before = cached.position
+def decide_at_table(platform: Platform, cached: Cached, attempt: Attempt) -> Decided:
+    """Decide one action of the table, with the dice of its version for what the game draws. Raises Refused."""
+    before, actor = cached.position, attempt.actor
     game = recall.rules_of(platform, before)
-    at = max(platform.clock.now() if received is None else received, before.at)
+    at = max(platform.clock.now() if attempt.received is None else attempt.received, before.at)
     draws = Draws(cached.dice, before.version + 1)
     escalation = round(platform.settings.escalation_days * DAY_MS)
     chance, earlier = Drawn(draws.number), lambda version: _earlier(platform, before, version)
     shown = platform.sidelog.saw_hidden(before.match, before.table, actor)
-    is_signed = signed is not None
-    session = session_after(game, before, at, chance, earlier, role=role, escalation=escalation, shown=shown, signed=is_signed)
-    admitted = table_rules.carry_out(session, actor, action)
-    secret = cached.secret.hex() if ended(session.table, session.state) and not before.ended else None
-    entry = _entry(before, game, actor, admitted, session.events, at, asked, secret, signed)
+    is_signed = attempt.signed is not None
+    session = session_after(game, before, at, chance, earlier, role=attempt.role, escalation=escalation, shown=shown, signed=is_signed)
+    admitted = table_rules.carry_out(session, actor, attempt.action)
+    ends = ended(session.table, session.state) and not before.ended
+    entry = _entry(cached, game, attempt._replace(action=admitted), session.events, at, ends)
     return _link(cached, game, entry, session.table, session.state, draws.blocks > 0)
 
 
@@ -261,7 +252,7 @@ def give_back(platform: Platform, cached: Cached, received: int | None) -> tuple
     until = platform.clock.now() if received is None else received
     for outage in platform.pulse.outages.between(max(table["clocks"]["returned"], min(running)), until):
         given = {"type": "return_time", "from": outage.begin, "to": outage.end}
-        decided.append(decide_at_table(platform, cached, SYSTEM, given, None, until))
+        decided.append(decide_at_table(platform, cached, Attempt(SYSTEM, given, received=until)))
         cached = cached._replace(position=decided[-1].position)
     return cached, decided
 
@@ -282,19 +273,11 @@ def _link(cached: Cached, game: Game, entry: Entry, table: Table, document: Stat
     return Decided(linked, raw, moved(game, before, linked, table, document, remembered(game, before.memory, entry.events)), revealing)
 
 
-def _entry(
-    before: Position,
-    game: Game,
-    actor: str,
-    action: Action,
-    events: list[Event],
-    at: int,
-    asked: dict[str, Any] | None,
-    secret: str | None,
-    signed: Signed | None,
-) -> Entry:
-    """Return the entry after a position, without its digest."""
-    return Entry(before.match, before.version + 1, actor, action, events, *named_rules(game), at, asked, "", secret, signed)
+def _entry(cached: Cached, game: Game, attempt: Attempt, events: list[Event], at: int, ends: bool) -> Entry:
+    """Return the entry after a position, without its digest. It tells the secret if the match `ends`."""
+    match, version = cached.position.match, cached.position.version + 1
+    secret = cached.secret.hex() if ends else None
+    return Entry(match, version, attempt.actor, attempt.action, events, *named_rules(game), at, attempt.asked, "", secret, attempt.signed)
 
 
 def named_rules(game: Game) -> tuple[int, str]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Unpack
 from events import recall
 from events.cache import Cached
 from events.deciding import (
+    Attempt,
     Decided,
     Given,
     Submission,
@@ -263,7 +264,7 @@ class Draft:
     def play(self, action: Action, decision: Decision | None = None, at: int | None = None) -> None:
         """Add an action, with the decision of the artificial player that led to it. `at`: its moment; default: now. Raises Refused by the
         rules."""
-        step = decide_in_game(self._platform, self._cached, self._actor, action, decision, at, owner=False)
+        step = decide_in_game(self._platform, self._cached, Attempt(self._actor, action, decision, at))
         self._decided.append(step)
         self._cached = self._cached._replace(position=step.position)
 

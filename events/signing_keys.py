@@ -7,7 +7,7 @@ the same key. A key cannot be registered again once it is revoked. The server's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from events.errors import KeyRevoked, KeyUnproven, NoSuchKey, NoSuchPlayer, SigningKeyRevoked, TooManySigningKeys
@@ -35,16 +35,21 @@ class SigningKey(NamedTuple):
     signature: str
 
 
-def register(platform: Platform, player: str, signer: Signer, key: str, name: str, signature: str) -> tuple[SigningKey, bool]:
+def register(
+    platform: Platform, player: str, signer: Signer, key: str, name: str, signature: str, *, spend: Callable[[], None] = lambda: None
+) -> tuple[SigningKey, bool]:
     """Give a player a signing key. Return it, and whether it is new. `key` and `signature` are base64.
 
-    `signature`: by this key, over `evidence.statements.signing_key_text`. A key that the player has already stays as it is. Raises
-    KeyUnproven, SigningKeyRevoked, TooManySigningKeys, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    `signature`: by this key, over `evidence.statements.signing_key_text`. `spend`: counts a new key, and may raise an error. A key that the
+    player has already stays as it is. Raises KeyUnproven, SigningKeyRevoked, TooManySigningKeys, NoSuchPlayer, KeyRevoked,
+    StoreUnavailable.
     """
     if not proves(player, key, signature):
         raise KeyUnproven(player=player)
-    if find(platform, player, key) is None and key_leaves.knows(platform, player, key):
-        raise SigningKeyRevoked  # so long ago that the list has forgotten it
+    if find(platform, player, key) is None:
+        spend()
+        if key_leaves.knows(platform, player, key):
+            raise SigningKeyRevoked  # so long ago that the list has forgotten it
     result = platform.store.signing_keys.add(player, signer, key, name, platform.clock.now(), signature, MOST_SIGNING_KEYS, MOST_KEPT)
     if result is Result.FULL:
         raise TooManySigningKeys(limit=MOST_SIGNING_KEYS)

@@ -41,8 +41,8 @@ _BULK = re.compile(
     rf'"month":"([0-9]{{4}}-[0-9]{{2}})","parts":{_NUMBER},"to":{_NUMBER}}}'
 )
 _KEY = re.compile(
-    rf'{{"at":{_NUMBER},"key":"([A-Za-z0-9+/]{{43}}=)","kind":"(signing_key|signing_key_revoked)","player":"(p[a-z2-7]{{16}})"'
-    r'(?:,"signature":"([A-Za-z0-9+/]{86}==)")?}'
+    rf'{{"at":{_NUMBER},"key":"([A-Za-z0-9+/]{{42}}[AEIMQUYcgkosw048]=)","kind":"(signing_key|signing_key_revoked)",'
+    r'"player":"(p[a-z2-7]{16})"(?:,"signature":"([A-Za-z0-9+/]{85}[AQgw]==)")?}'
 )
 
 

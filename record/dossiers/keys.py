@@ -7,17 +7,10 @@ from typing import Any, NamedTuple
 
 from evidence import checkpoints
 from evidence.checkpoints import Checkpoint
-from evidence.leaves import DUE_MS, REGISTERED, REVOKED, SLOW_MS, proves
+from evidence.leaves import DUE_MS, REGISTERED, REVOKED, SLOW_MS, is_proven
 from evidence.notes import Malformed
-from evidence.statements import NotAStatement
-from games.patterns import SIGNATURE, SIGNING_KEY, matches
 from record.dossiers.signers import Owner, Signer
-from record.dossiers.statements import NO_QUORUM, File, Quorum, check_inclusion
-
-_MEMBERS: Mapping[str, set[str]] = {
-    REGISTERED: {"at", "key", "kind", "player", "signature"},
-    REVOKED: {"at", "key", "kind", "player"},
-}
+from record.dossiers.statements import NO_QUORUM, File, Quorum, check_inclusion, read_leaf
 
 
 class Registered(NamedTuple):
@@ -126,18 +119,5 @@ def _first(file: File, owner: Owner) -> int:
 
 def _is_leaf(leaf: Mapping[str, Any], owner: Owner) -> bool:
     """Return True if a value is a leaf of a key of this owner. A registration has the signature that shows who has the key."""
-    if set(leaf) != _MEMBERS.get(str(leaf.get("kind"))) or type(leaf["at"]) is not int or leaf["at"] < 0:
-        return False
-    if leaf["player"] != owner.player or leaf["key"] != owner.key:
-        return False
-    return leaf["kind"] == REVOKED or _is_proven(owner, leaf["signature"])
-
-
-def _is_proven(owner: Owner, signature: Any) -> bool:
-    """Return True if a signature in base64 shows that a player has a key."""
-    if not isinstance(signature, str) or not matches(SIGNING_KEY, owner.key) or not matches(SIGNATURE, signature):
-        return False
-    try:
-        return proves(*owner, signature)
-    except NotAStatement:
-        return False
+    found = read_leaf(leaf)
+    return (found.subject, found.digest) == owner and (found.kind == REVOKED or (found.kind == REGISTERED and is_proven(found)))

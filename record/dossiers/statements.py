@@ -9,9 +9,9 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from evidence import checkpoints, cosigning, notes, statements, tree
+from evidence import checkpoints, cosigning, leaves, notes, statements, tree
 from evidence.checkpoints import Checkpoint
-from evidence.leaves import DUE_MS, SEALED, SLOW_MS
+from evidence.leaves import DUE_MS, HOUR, MALFORMED, SEALED, SLOW_MS, Leaf
 from evidence.notes import ED25519, Malformed, Note, VerifierKey
 from evidence.statements import NotAStatement, Receipt
 from record.dossiers.chains import Chain
@@ -207,7 +207,7 @@ def _opened(file: File, line: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the leaf in a line, opened if it was sealed, or None if it is sealed and cannot be opened yet."""
     leaf: dict[str, Any] = line["leaf"]
     if leaf.get("kind") != SEALED:
-        if not _is_leaf(leaf) or "opened" in line:
+        if not read_leaf(leaf).is_of_match or "opened" in line:
             file.findings.add("leaf_differs", "A leaf of the log does not have this format.")
             return {"version": None}
         return leaf
@@ -217,7 +217,7 @@ def _opened(file: File, line: Mapping[str, Any]) -> dict[str, Any] | None:
     if opened is None:
         file.findings.add("leaf_differs", "A leaf of the log is sealed, though the viewer may know what is in it.")
         return {"version": None}
-    if not _is_leaf(opened, sealed=True):
+    if not _is_sealed(opened):
         file.findings.add("leaf_differs", "What is said to be in a sealed leaf does not have this format.")
         return {"version": None}
     blind = _blind_of(file)
@@ -240,14 +240,18 @@ def _blind_of(file: File) -> bytes | None:
     return opening.blind if opening.secret is None else blind_key(bytes.fromhex(opening.secret))
 
 
-def _is_leaf(leaf: Mapping[str, Any], sealed: bool = False) -> bool:
-    """Return True if a value is a leaf of the log. `sealed`: or the content of a sealed leaf, which also has the hour of the seal."""
-    more = {"hour"} if sealed else {"commitment"} if leaf.get("kind") == "begin" else set()
-    return (
-        leaf.keys() == {"at", "digest", "kind", "match", "version"} | more
-        and leaf["kind"] in (("hour",) if sealed else ("begin", "hour", "end"))
-        and all(type(member) is (int if name in ("at", "version", "hour") else str) for name, member in leaf.items())
-    )
+def read_leaf(leaf: Mapping[str, Any]) -> Leaf:
+    """Return the leaf of a log in a value of JSON. Its kind is UNKNOWN or MALFORMED if it is none that docs/auditing.md describes."""
+    try:
+        return leaves.read(canonical(leaf))
+    except NotCanonical:
+        return Leaf(MALFORMED)
+
+
+def _is_sealed(content: Mapping[str, Any]) -> bool:
+    """Return True if a value can be in a sealed leaf: a leaf of an hour, with the hour of the seal besides."""
+    hour = content.get("hour")
+    return type(hour) is int and hour >= 0 and read_leaf({name: content[name] for name in content if name != "hour"}).kind == HOUR
 
 
 def _compare_leaf(file: File, leaf: Mapping[str, Any]) -> bool:

@@ -22,11 +22,13 @@ from service.http.schemas import SigningKeyBody
 
 def register_signing_key(service: Service, call: Call) -> Response:
     """Register a signing key of the caller."""
-    player, body, platform = call.caller.player(), call.body, service.platform
-    key, signature = body["key"], body["signature"]
-    if signing_keys.proves(player, key, signature) and signing_keys.find(platform, player, key) is None:
+    player, body = call.caller.player(), call.body
+
+    def spend() -> None:
         call.info.used = service.throttle.spend(("new_signing_keys", player), ("address_signing_keys", address_of(call.environ)))
-    found, new = signing_keys.register(platform, player, call.caller.signer, key, body["name"], signature)
+
+    given = player, call.caller.signer, body["key"], body["name"], body["signature"]
+    found, new = signing_keys.register(service.platform, *given, spend=spend)
     return private(json_response(_shown(service, player, [found], own=True)[0], 201 if new else 200))
 
 

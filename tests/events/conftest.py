@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from events.platform import Platform
 from tests.conftest import Servers
 from tests.events.archives import archivist
+from tests.events.logserver import Server
 
 
 @pytest.fixture
@@ -16,3 +18,12 @@ def keeper(platform: Platform, servers: Servers) -> Iterator[Platform]:
     """The platform of the archivist."""
     with archivist(platform, servers) as other:
         yield other
+
+
+@pytest.fixture
+def server(quiet_servers: Servers, tmp_path: Path) -> Iterator[Server]:
+    """A server of its own with a log, whose time passes when a test says so."""
+    found = Server(quiet_servers, tmp_path)
+    yield found
+    for platform in found.opened:
+        platform.close()

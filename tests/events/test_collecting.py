@@ -18,7 +18,7 @@ from events.notary.bulk import File
 from events.rebuild import rebuild
 from events.store.bulks import Bulks
 from tests.conftest import Servers
-from tests.events.test_sequencing import Server
+from tests.events.logserver import Server
 
 MONTH, NEXT = "2026-09", "2026-10"  # the months of BEGUN and of a month later
 DAYS = 24.0

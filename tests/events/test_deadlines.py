@@ -464,7 +464,7 @@ def test_the_audit_finds_a_time_out_that_came_too_early(timed: Timed) -> None:
     cached = recall.newest(timed.worker, match)
     forged = dataclasses.replace(timed.worker)
     timed.live(11 * SECOND)
-    decided = deciding.decide_at_table(forged, cached, SYSTEM, {"type": "time_out", "seat": "one"}, None, None)
+    decided = deciding.decide_at_table(forged, cached, deciding.Attempt(SYSTEM, {"type": "time_out", "seat": "one"}))
     from record.entries import link
 
     early = decided.entry._replace(at=decided.entry.at - 2 * SECOND)

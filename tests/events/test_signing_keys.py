@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,19 +14,10 @@ from events.notary import key_leaves, sequencing, server_log, server_log_audit, 
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.store.accounts import ADMIN, Signer
-from tests.conftest import Servers
-from tests.events.test_sequencing import Server
+from tests.events.logserver import Server
 from tests.signing import Signer as Private
 
 NOBODY = "p" + "z" * 16
-
-
-@pytest.fixture
-def server(quiet_servers: Servers, tmp_path: Path) -> Iterator[Server]:
-    found = Server(quiet_servers, tmp_path)
-    yield found
-    for platform in found.opened:
-        platform.close()
 
 
 def key_lines(server: Server) -> list[dict[str, Any]]:
