@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import signal
@@ -286,7 +287,19 @@ def test_a_message_that_fails_comes_again_with_the_same_id_and_the_others_wait_f
     ]
 
 
-def test_a_message_that_fails_waits_and_keeps_its_place(here: Platform, receiver: Receiver) -> None:
+def test_a_message_that_fails_waits_and_keeps_its_place(here: Platform, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the sender stops while it notes that the message has failed."""
+    stops, note, hand_back = threading.Event(), deliveries.note, sender.Sender._hand_back
+
+    async def handed_back(self: sender.Sender) -> None:
+        handing = asyncio.ensure_future(hand_back(self))
+        for _ in range(9):
+            await asyncio.sleep(0)
+        stops.set()
+        await handing
+
+    monkeypatch.setattr(deliveries, "note", lambda *given: (note(*given), stops.wait(PATIENCE)))
+    monkeypatch.setattr(sender.Sender, "_hand_back", handed_back)
     ada, ben = player(here), player(here, "Ben")
     hook = hooked(here, receiver, ada)
     receiver.answers["/"] = failing(1)

@@ -31,7 +31,7 @@ from events.store.hooks import Cursor, Unsent
 from events.telemetry import metrics
 from events.timing.clock import wall_time
 from workers.hooks.gates import DELAYS, Gates
-from workers.hooks.posting import LONGEST_PAUSE, SECONDS, Poster
+from workers.hooks.posting import LONGEST_PAUSE, SECONDS, Headers, Poster
 
 MOST = 256  # things under way at the same time
 STEP_SECONDS = 20.0  # after which no other message of the same match and hook begins
@@ -60,6 +60,8 @@ class Sender:
         self._gates = Gates()
         self._threads = ThreadPoolExecutor(THREADS, "hooks")
         self._under_way: dict[asyncio.Task[None], Unsent] = {}
+        self._posting: set[asyncio.Task[None]] = set()  # those that wait for a receiver
+        self._left: list[Unsent] = []  # by tasks that ended before they had an answer
         self._waiting: LRUCache[str, list[Unsent]] = LRUCache(WAITING_HOOKS)
         self._wake = asyncio.Event()
         self._stopped = False
@@ -103,7 +105,9 @@ class Sender:
         return 0.0 if taken else IDLE if ms is None else min(IDLE, ms / 1000)
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        del self._under_way[task]
+        unsent = self._under_way.pop(task)
+        if task.cancelled():
+            self._left.append(unsent)
         self._wake.set()
 
     async def _do(self, unsent: Unsent) -> None:
@@ -177,11 +181,23 @@ class Sender:
     async def _post(self, player: str, hook: Hook, message: Message, number: int, again: bool) -> Outcome:
         """Post a message, and note the answer."""
         signed = await self._in_thread(headers, self._platform, player, hook, message, wall_time())
-        outcome = await self._poster.post(hook.url, signed, message.body)
+        outcome = await self._answer(hook.url, signed, message.body)
         metrics.hook_messages.labels("arrived" if outcome.arrived else outcome.failure or "refused").inc()
         metrics.hook_seconds.observe(outcome.ms / 1000)
         await self._in_thread(deliveries.note, self._platform, player, hook, message, number, again, outcome)
         return outcome
+
+    async def _answer(self, url: str, signed: Headers, body: bytes) -> Outcome:
+        """Return what a receiver answers. This is where a task ends when the sender stops: what was answered is noted first."""
+        task = asyncio.current_task()
+        assert task is not None
+        if self._stopped:
+            raise asyncio.CancelledError
+        self._posting.add(task)
+        try:
+            return await self._poster.post(url, signed, body)
+        finally:
+            self._posting.discard(task)
 
     async def _move(self, unsent: Unsent, cursor: Cursor, seconds: float) -> Unsent:
         """Move the cursor. The rest is due in some seconds, unless it is sent before. Return the rest."""
@@ -225,12 +241,11 @@ class Sender:
                 waiting.append(unsent)
 
     async def _hand_back(self) -> None:
-        """End what is under way. It is due at once, for another worker."""
-        left = dict(self._under_way)
-        for task in left:
+        """End what is under way. What was not answered is due at once, for another worker."""
+        for task in list(self._posting):
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-        for unsent in left.values():
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        for unsent in self._left:
             with contextlib.suppress(StoreUnavailable, StoreRefused):
                 self._platform.store.hooks.put_off(unsent, unsent.cursor, 0)
         self._threads.shutdown()
