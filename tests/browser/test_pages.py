@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Api
 from tests.browser.hands import play_by_clicks, play_by_keys
@@ -527,11 +527,8 @@ def test_the_newest_version_says_which_artificial_player_is_thinking(open_page: 
     page.locator(".target.can").first.wait_for()
     expect(page.locator("#players")).not_to_contain_text("thinking")
 
-    def think(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, json={**answer.json(), "thinking": {"seat": "blue", "level": "expert", "since": 1}})
-
-    page.route(re.compile(f"/v1/matches/{match}$"), think)
+    now = {**ada.ask("GET", f"/v1/matches/{match}"), "thinking": {"seat": "blue", "level": "expert", "since": 1}}
+    page.route(re.compile(f"/v1/matches/{match}$"), lambda route: route.fulfill(json=now))  # at once: the page asks again when a test ends
     page.reload()
     expect(page.locator("#players li", has_text="Blue")).to_contain_text("Blue, you, thinking")
     expect(page.locator("#players li", has_text="Red")).not_to_contain_text("thinking")
