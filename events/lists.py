@@ -19,7 +19,7 @@ from cachetools import LRUCache
 
 from events.errors import BadCursor
 from events.platform import Platform
-from events.standings import DEADLINE, DESK, OF_STATUS, OWN, Standing
+from events.standings import DEADLINE, DESK, OF_STATUS, OFFERED, OWN, Standing
 from events.store.filed import Filed
 from events.store.lists import Filters, Place, Row
 from record.entries import Unreadable, parse
@@ -28,7 +28,7 @@ LONGEST_PAGE = 200
 
 _KEPT = 1024  # rows
 # By filter, the first part of the names of its indexes. Nobody else fills the list of a creator, so it is read before that of a tag.
-_INDEXES = {"to_act": "acts", "invited": "invited", "player": "player", "creator": "creator", "tag": "tag"}
+_INDEXES = {"to_act": "acts", "invited": "invited", "offered": OFFERED, "player": "player", "creator": "creator", "tag": "tag"}
 _BASE = 36
 _DIGITS = string.digits + string.ascii_lowercase
 
@@ -99,12 +99,12 @@ def matches(
 ) -> Page:
     """Return a page of the matches that pass every filter, newest first. Raises BadCursor, StoreUnavailable.
 
-    The filters are `status`, `game`, `player` (who has a seat), `invited` (a player for whom an open seat is kept), `to_act` (a player who
-    must act now), `creator`, `tag` and `practice` (`true` or `false`: they begin from a position of another match). `by_deadline`: only
-    matches in which the asker must act, by the earliest deadline; matches without a deadline come last. `desk`: the matches with disputes,
-    for referees: `waiting` for a ruling, by the time when it is due, or `all`; these standings are whole, so
-    show of them nothing but the disputes. One request examines a bounded part of a long list, in two
-    round trips. So a page may be short, even empty, and still have a cursor.
+    The filters are `status`, `game`, `player` (who has a seat), `invited` (a player for whom an open seat is kept), `offered` (a player to
+    whom another one offers a seat), `to_act` (a player who must act now), `creator`, `tag` and `practice` (`true` or `false`: they begin
+    from a position of another match). `by_deadline`: only matches in which the asker must act, by the earliest deadline; matches without a
+    deadline come last. `desk`: the matches with disputes, for referees: `waiting` for a ruling, by the time when it is due, or `all`; these
+    standings are whole, so show of them nothing but the disputes. One request examines a bounded part of a long list, in two round trips.
+    So a page may be short, even empty, and still have a cursor.
     """
     limit, place, lists = min(limit, LONGEST_PAGE), _parse(cursor), platform.store.lists
     order = f"{DESK}:{desk}" if desk is not None else f"{DEADLINE}:{asker.player}" if by_deadline else None
@@ -255,6 +255,8 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
         yield from (occupant["player"] for occupant in seats.values() if "player" in occupant)
     elif name == "invited":
         yield from standing["invited"].values()
+    elif name == "offered":
+        yield from standing["handovers"].values()
     elif name == "to_act":
         away = standing["substitutes"]
         yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}) and actor not in away)

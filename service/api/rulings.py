@@ -43,6 +43,12 @@ def parsed_rules(markdown: str) -> list[dict[str, Any]]:
     return found
 
 
+def option_rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what data.json says of each option of the game in a folder. Those that settle a ruling have `rules` and `readings`."""
+    rows: dict[str, dict[str, Any]] = orjson.loads((folder / "data.json").read_bytes()).get("options", {})
+    return rows
+
+
 @lru_cache(maxsize=16)
 def rulings(folder: Path) -> list[dict[str, Any]]:
     """Return every ruling of the game in a folder, in the order of its rules.
@@ -50,7 +56,7 @@ def rulings(folder: Path) -> list[dict[str, Any]]:
     `readings`: what the rule can be taken to say, first what is played unless a match says otherwise. `value` is that of the option which
     chooses it; null where no option does. `scenarios`: examples of it, by id, with their titles.
     """
-    options: dict[str, dict[str, Any]] = orjson.loads((folder / "data.json").read_bytes())["options"]
+    options = option_rows(folder)
     scenarios: list[dict[str, Any]] = yaml.load((folder / "scenarios.yaml").read_text("utf-8"), yaml.CSafeLoader)
     chosen = {rule: name for name, row in options.items() for rule in row.get("rules", ())}
     found = []

@@ -487,8 +487,17 @@ class LobbyQuery(Schema):
     game = Text(load_default="")
     status = Text(load_default="", validate=validate.OneOf(["", "open", "playing", "over"]))
     mine = Switch(load_default=False)
-    part = Text(load_default="", validate=validate.OneOf(["", "list"]))
+    invited = Switch(load_default=False)
+    part = Text(load_default="", validate=validate.OneOf(["", "list", "form"]))
     new = Text(load_default="")
+    invite = Text(load_default="")
+    cursor = _cursor()
+
+
+class PlayerPageQuery(Schema):
+    """The query of the page of a player, as its links make it: of older matches that go on, or that are over."""
+
+    status = Text(load_default="over", validate=validate.OneOf(["playing", "over"]))
     cursor = _cursor()
 
 

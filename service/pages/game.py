@@ -18,6 +18,7 @@ from service.api.catalogue import rules
 from service.api.rulings import rulings
 from service.http.keys import Caller
 from service.http.static import CRESTS
+from service.pages.creating import profile_text, told_value
 from service.pages.html import Pages, game_in_brief, html_response, seat_name
 from service.pages.lobby import cover
 from web.page import crests
@@ -47,7 +48,11 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
         "seats": [{"id": seat, "name": seat_name(found, seat)} for seat in found.seats.ids],
         "running": _running(pages, game),
         "options": [
-            {"label": name.replace("_", " ").capitalize(), "about": schema.get("description", ""), "default": _told(schema.get("default"))}
+            {
+                "label": name.replace("_", " ").capitalize(),
+                "about": schema.get("description", ""),
+                "default": told_value(schema.get("default")),
+            }
             for name, schema in found.options.schema["properties"].items()
         ],
         "sections": list(_sections(found)),
@@ -65,7 +70,7 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
         {
             **ruling,
             "text": in_html(_SOURCE.sub("", ruling["text"])),
-            "readings": [{**one, "value": _told(one["value"]), "played": not place} for place, one in enumerate(ruling["readings"])],
+            "readings": [{**one, "value": told_value(one["value"]), "played": not place} for place, one in enumerate(ruling["readings"])],
         }
         for ruling in rulings(found.folder)
     ]
@@ -75,15 +80,10 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
         "game": game_in_brief(found),
         "open": [ruling for ruling in listed if ruling["option"]],
         "sections": sections,
-        "profiles": [{"name": name, "parts": [part._asdict() for part in parts]} for name, parts in found.profiles.items()],
+        "profiles": [{"name": name, "about": profile_text(parts)} for name, parts in found.profiles.items()],
         "revision": found.revision,
     }
     return html_response(pages, "rulings.html", values)
-
-
-def _told(value: Any) -> Any:
-    """Return a default value as the page shows it: "yes" and "no" for booleans."""
-    return ("no", "yes")[value] if isinstance(value, bool) else value
 
 
 def _running(pages: Pages, game: str) -> str | None:

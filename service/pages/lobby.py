@@ -1,9 +1,9 @@
-"""The lobby: matches to watch and to join, and the form that begins one."""
+"""The lobby: matches to watch and to join, the caller's own and those with an invitation, and the form that begins one."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ from service.http.parsing import parse_query
 from service.http.problems import Problem
 from service.http.schemas import LobbyQuery
 from service.http.static import CRESTS
+from service.pages.creating import form_of
 from service.pages.html import Pages, ai_name, game_in_brief, html_response, seat_name
 from service.sight import players_listed
 from table.settings import REQUIRED
@@ -31,8 +32,10 @@ _QUERY = LobbyQuery()
 
 
 def lobby(pages: Pages, caller: Caller) -> Response:
-    """Return the lobby, or only its list of matches with `part=list`. Scripts put that into the page."""
+    """Return the lobby, or only its list of matches with `part=list`, or the form of a new match with `part=form`. Scripts ask for both."""
     service, query = pages.service, parse_query(_QUERY, request.environ)
+    if query["part"] == "form":
+        return html_response(pages, "create.html", form_of(pages))
     listed = _listed(pages, caller, query)
     if query["part"] == "list":
         return html_response(pages, "list.html", listed)
@@ -40,7 +43,6 @@ def lobby(pages: Pages, caller: Caller) -> Response:
     values = {
         "here": "lobby",
         "games": games,
-        "levels": [{"id": level, "ai": ai_name(level), **told._asdict()} for level, told in service.levels.items()],
         "crests": Markup("".join([crests(game) for game in service.games.values()])),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
         "filters": _filters(service, query),
@@ -53,14 +55,15 @@ def _listed(pages: Pages, caller: Caller, query: Mapping[str, Any]) -> dict[str,
     """Return a page of matches as the template expects it. Raise Problem `no_key` for the caller's own matches without a key."""
     service = pages.service
     filters = {name: query[name] for name in ("status", "game") if query[name]}
+    if (query["mine"] or query["invited"]) and caller.role is None:
+        raise Problem("no_key")
+    if query["invited"]:
+        return {"matches": _invitations(pages, caller), "following": None, "nothing": ""}
     if query["mine"]:
-        if caller.role is None:
-            raise Problem("no_key")
         filters["player"] = caller.player()
     asker = lists.Asker(caller.id)
     page = lists.matches(service.platform, filters, PAGE, query.get("cursor"), asker=asker)
-    company = service.directory.company(player for standing in page.standings for player in players_listed(standing))
-    found = [_match(pages, standing, caller, company.name) for standing in page.standings if standing["status"] != "closed"]
+    found = matches_shown(pages, [standing for standing in page.standings if standing["status"] != "closed"], caller)
     if query["mine"]:
         found.sort(key=lambda match: not match["mine_to_act"])
     nothing = "There is no match like that yet. Begin one!"
@@ -70,12 +73,26 @@ def _listed(pages: Pages, caller: Caller, query: Mapping[str, Any]) -> dict[str,
     return {"matches": found, "following": following, "nothing": nothing}
 
 
+def _invitations(pages: Pages, caller: Caller) -> list[dict[str, Any]]:
+    """Return the newest matches with a seat that is kept for the caller, and those in which the caller is offered a seat."""
+    asker, platform = lists.Asker(caller.id), pages.service.platform
+    asked = [{"invited": caller.player(), "status": "open"}, {"offered": caller.player(), "status": "playing"}]
+    return matches_shown(pages, [one for filters in asked for one in lists.matches(platform, filters, PAGE, asker=asker).standings], caller)
+
+
+def matches_shown(pages: Pages, standings: Sequence[Mapping[str, Any]], caller: Caller) -> list[dict[str, Any]]:
+    """Return matches as list.html expects them."""
+    company = pages.service.directory.company(player for standing in standings for player in players_listed(standing))
+    return [_match(pages, standing, caller, company.name) for standing in standings]
+
+
 def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any) -> dict[str, Any]:
     game = pages.service.games[standing["game"]]
     words = picture(game.folder)
     outcome, to_act = standing["outcome"] or {}, standing["to_act"]
     overruled = outcome.get("overruled", {})
     running = standing["status"] == "playing"
+    kept = standing["invited"]
     mine = [seat for seat, who in standing["seats"].items() if caller.id is not None and who.get("player") == caller.id]
     return {
         "id": standing["id"],
@@ -97,9 +114,11 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
             {
                 "id": seat,
                 "name": seat_name(game, seat),
-                "open": who.get("open", False) and not mine,
-                "kept": standing["invited"].get(seat) is not None,
-                "player": occupant(who, name, seat_name(game, seat)),
+                "open": who.get("open", False) and not mine and kept.get(seat, caller.id) == caller.id,
+                "kept": seat in kept,
+                "player": occupant(who, name, seat_name(game, seat)) if seat not in kept else f"kept for {name(kept[seat]) or 'nobody'}",
+                "person": who.get("player"),
+                "offered": caller.id is not None and standing["handovers"].get(seat) == caller.id,
                 "acts": running and seat in to_act,
                 "won": seat in (outcome.get("winners") or ()) and overruled.get("remedy") != "void" and overruled.get("seat") != seat,
             }
@@ -165,31 +184,7 @@ def _filters(service: Service, query: Mapping[str, Any]) -> list[dict[str, Any]]
 
 
 def _game(game: Game, pages: Pages) -> dict[str, Any]:
-    """Return a game as the form for a new match expects it."""
-    seats, most = game.seats.ids, game.seats.most
-    least, shown = game.seats.least, f"{game.seats.least} to {most} seats" if game.seats.least < most else f"{most} seats"
-    usual = ["me", "ai:greedy", *[""] * (len(seats) - 2)]
-    return {
-        **game_in_brief(game),
-        "least": least,
-        "most": most,
-        "seats_text": shown,
-        "cover": cover(pages, game.id),
-        "seats": [{"id": seat, "name": seat_name(game, seat), "usual": usual[place]} for place, seat in enumerate(seats)],
-        "profiles": list(game.profiles),
-        "options": [option for name, schema in game.options.schema["properties"].items() if (option := option_of(name, schema))],
-    }
-
-
-def option_of(name: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the form field for an option, or None if no simple field fits, as for a whole map."""
-    kinds = [schema, *schema.get("anyOf", ())]
-    about = schema.get("description", "")
-    shared = {"name": name, "label": name.replace("_", " ").capitalize(), "about": about, "default": schema.get("default")}
-    values = [value for kind in kinds for value in kind.get("enum", [kind["const"]] if "const" in kind else [])]
-    whole = next((kind for kind in kinds if kind.get("type") == "integer"), None)
-    if schema.get("type") == "boolean":
-        return {**shared, "kind": "boolean"}
-    if whole is not None:
-        return {**shared, "kind": "integer", "minimum": whole.get("minimum"), "maximum": whole.get("maximum")}
-    return {**shared, "kind": "string", "allowed": values} if len(values) > 1 else None
+    """Return a game as the lobby shows it."""
+    least, most = game.seats.least, game.seats.most
+    shown = f"{least} to {most} seats" if least < most else f"{most} seats"
+    return {**game_in_brief(game), "seats_text": shown, "cover": cover(pages, game.id)}

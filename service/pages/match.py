@@ -65,6 +65,7 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
             "id": seat,
             "name": seat_name(game, seat),
             "player": occupant(seen.roster[seat], company.name, seat_name(game, seat)),
+            "person": seen.roster[seat].get("player"),
             "ground": look(game).crest(seat).ground,
         }
         for seat in seen.document["seats"]

@@ -16,6 +16,7 @@ from service.pages.html import Pages, page
 from service.pages.lobby import lobby
 from service.pages.match import embed_page, match_page, match_words
 from service.pages.oembed import oembed
+from service.pages.player import player_page
 
 VIEWS: dict[str, Callable[..., Response]] = {
     "/": lobby,
@@ -24,6 +25,7 @@ VIEWS: dict[str, Callable[..., Response]] = {
     "/m/<match>/disputes/<dispute>": dispute_page,
     "/embed/<match>": embed_page,
     "/oembed": oembed,
+    "/p/<player>": player_page,
     "/games/<game>": game_page,
     "/games/<game>/rulings": rulings_page,
     "/check": check_page,

@@ -26,11 +26,11 @@ def begin_in_the_lobby(page: Page, game: str, options: dict[str, Any]) -> None:
     page.get_by_label("Your name").fill("Ada")
     page.get_by_role("button", name="Start playing").click()
     form = page.get_by_role("dialog", name="A new match")
-    for select in form.locator(f"fieldset[data-of={game}] .seat select").all()[1:2]:
+    for select in form.locator(f"fieldset[data-when='game {game}'] .seat select").all()[1:2]:
         select.select_option("ai:random")
     form.get_by_text("Options of the game").locator("visible=true").click()
     for name, value in options.items():
-        form.locator(f"fieldset[data-of={game}] [name='option {name}']").fill(str(value))
+        form.locator(f"fieldset[data-when='game {game}'] [name='options.{name}']").fill(str(value))
     form.get_by_role("button", name="Set up the board").click()
     page.wait_for_url("**/m/*")
 
@@ -182,18 +182,57 @@ def test_the_title_is_marked_while_it_is_the_readers_turn(open_page: Open, ada: 
 def test_a_seat_is_taken_by_a_link_and_a_key_is_brought_back(open_page: Open, ada: Api, service: private.Place) -> None:
     made = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}, "code": True})
     match = made["id"]
-    expect(open_page(f"/m/{match}", ada.key).locator("#play")).to_contain_text(made["code"])
-    page = open_page(f"/m/{match}")
+    page = open_page(f"/m/{match}", ada.key)
+    expect(page.locator("#play")).to_contain_text(made["code"])
+    page.get_by_role("button", name="Invite").click()
+    expect(page.get_by_role("img", name="QR code")).to_be_visible()
+    link = page.get_by_role("dialog").locator(".key").inner_text()
+    page = open_page(link)
     page.get_by_role("button", name="Play here").click()
     page.get_by_text("I have a key already").click()
     page.get_by_label("Your key").fill(Api(service.url, "Bob").key)
     page.get_by_role("button", name="Bring it back").click()
     expect(page.locator("#account")).to_have_text("Bob")
     page.locator("#play .urgent button").first.click()
-    page.get_by_role("dialog").get_by_role("textbox").fill(made["code"])
-    page.get_by_role("dialog").get_by_role("button", name="Play here").click()
     expect(page.locator("#players")).to_contain_text("Bob")
     assert "wl_" not in page.content()
+
+
+def test_a_match_is_set_up_with_all_that_the_form_has(open_page: Open, ada: Api, service: private.Place) -> None:
+    bob = Api(service.url, "Bob").ask("GET", "/v1/players/me")["id"]
+    page = open_page(f"/?new=war&invite={bob}", ada.key)
+    form = page.locator("#create")
+    form.locator("[name='seats.green']").select_option("ai:novice")
+    page.get_by_role("button", name="Green earlier").click()
+    form.evaluate("(form) => form.querySelectorAll('details').forEach((details) => (details.open = true))")
+    war = form.locator("[data-when='game war']")
+    war.locator("[name='options.first_seat']").select_option("green")
+    war.get_by_label("wheel").check()
+    war.locator("[name='options.starting_cards']").check()
+    war.locator("[name='options.map_number']").fill("7")
+    form.locator("[name='clock.kind']").select_option("bank")
+    form.locator("[name='clock.seconds']").locator("visible=true").fill("15")
+    form.locator("[name='time_out.policy']").select_option("forfeit")
+    form.locator("[name='spectators']").select_option(label="everybody, some moves late")
+    form.locator("[name='spectators.delay']").fill("5")
+    form.locator("[name=signed]").check()
+    form.locator("[name=name]").fill("Club night")
+    form.locator("[name=tags]").fill("club, friday")
+    with page.expect_request(lambda request: request.url.endswith("/v1/matches") and request.method == "POST") as sent:
+        form.get_by_role("button", name="Set up the board").click()
+    assert sent.value.post_data_json == {
+        "game": "war",
+        "seats": {"red": "me", "blue": f"player:{bob}", "green": "ai:novice"},
+        "order": ["red", "green", "blue"],
+        "options": {"first_seat": "green", "removed_symbols": ["wheel"], "starting_cards": True, "map_number": 7},
+        "clock": {"kind": "bank", "seconds": 900, "increment": 10},
+        "time_out": {"policy": "forfeit"},
+        "spectators": {"delay": 5},
+        "signed": "required",
+        "name": "Club night",
+        "tags": ["club", "friday"],
+    }
+    page.wait_for_url("**/m/*")
 
 
 @pytest.mark.parametrize("path", ["/", "/m/{match}", "/games/war", "/embed/{match}", "/check"])

@@ -25,9 +25,11 @@ from tests.service.conftest import Caller, worlds
 
 STATIC = Path(next(iter(web.__path__))) / "static"
 BUDGET = 60_000
-# Loaded where a reader audits, disputes, asks what a level thinks, sees what is not possible, or keeps pictures.
+# Loaded where a reader audits, disputes, asks what a level thinks, sees what is not possible, keeps pictures, begins a match, invites, or
+# looks at a player.
 ON_REQUEST = {"analysing.css", "analysing.js", "animating.js", "auditing.css", "auditing.js", "checking.js", "disputing.js", "gifenc.js"}
 ON_REQUEST |= {"blocked.js", "case.js", "desk.js", "disputes.css", "pictures.js", "reasons.js", "signkeys.js", "turning.js", "why.js"}
+ON_REQUEST |= {"creating.js", "inviting.js", "leanqr.js", "player.css", "player.js"}
 
 
 class Tags(HTMLParser):
@@ -264,17 +266,17 @@ def test_every_rule_of_a_game_has_an_anchor(client: FlaskClient) -> None:
 
 def test_the_lobby_the_rules_and_a_match_say_the_goal_of_the_game(client: FlaskClient, match: str) -> None:
     told = picture(GAMES["war_of_the_worlds"].folder)
-    for path, times in (("/", 2), ("/games/war_of_the_worlds", 1), (f"/m/{match}", 1)):
+    for path, times in (("/", 1), ("/?part=form", 1), ("/games/war_of_the_worlds", 1), (f"/m/{match}", 1)):
         text = client.get(path).text
         assert [text.count(one) for one in (told.goal, told.length, told.weight)] == [times] * 3
 
 
 def test_artificial_players_have_the_names_of_their_levels(client: FlaskClient, ada: Caller) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:novice"}}).json["id"]
-    lobby, page = client.get("/").text, client.get(f"/m/{match}").text
-    assert '<option value="ai:strong">AI, Hard</option>' in lobby
+    form, page = client.get("/?part=form").text, client.get(f"/m/{match}").text
+    assert '<option value="ai:strong">AI, Hard</option>' in form
     for told in LEVELS.values():
-        assert f"<dt>{told.name}</dt><dd>{told.about}</dd>" in lobby
+        assert f"<dt>{told.name}</dt><dd>{told.about}</dd>" in form
         assert f"AI, {told.name}" in page
     assert "AI, Easy <small>Blue" in page
-    assert not re.search(rf"AI, ({'|'.join(LEVELS)})", lobby + page)
+    assert not re.search(rf"AI, ({'|'.join(LEVELS)})", form + page)

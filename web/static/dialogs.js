@@ -14,12 +14,12 @@ export const isSure = async (question, yes) => (await opened(question, null, yes
 
 /**
  * Open a dialog with a form of an element, some, or none. Return what it holds when it is sent, or null when it is closed. `act` gets what it holds before that; while
- * it fails with a Problem the dialog stays open, with what is wrong.
+ * it fails with a Problem the dialog stays open, with what is wrong. `send`: the words of the button that sends it, or null if it is only to be closed.
  */
 export function opened(question, content, send, act = () => {}) {
-  const cancel = make("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel");
+  const cancel = make("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, send === null ? "Close" : "Cancel");
   const wrong = make("p", { class: "wrong", role: "alert" });
-  const form = make("form", {}, ...[content].flat(), wrong, make("p", { class: "row end" }, cancel, make("button", { class: "first" }, send)));
+  const form = make("form", {}, ...[content].flat(), wrong, make("p", { class: "row end" }, cancel, send && make("button", { class: "first" }, send)));
   const dialog = make("dialog", { "aria-labelledby": "question" }, make("h2", { id: "question" }, question), form);
   let found = null;
   onSubmit(form, wrong, async (data) => {

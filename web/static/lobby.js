@@ -3,10 +3,7 @@
 import { ask, keeping, Problem, random, send } from "./asking.js";
 import { askCode } from "./dialogs.js";
 import { follow } from "./following.js";
-import { $, introduced, onSubmit, player, tell } from "./site.js";
-
-const create = $("create");
-const form = create.querySelector("form");
+import { $, introduced, player, tell } from "./site.js";
 
 /** Put a list that the server has written into the page. */
 async function load(into, query) {
@@ -17,18 +14,23 @@ async function load(into, query) {
 }
 
 async function yours() {
-  const section = $("yours");
+  await Promise.all([own("yours", "mine=true"), own("invitations", "invited=true")]);
+  const turns = $("yours").querySelectorAll(".match.yours").length;
+  document.title = `${turns ? `(${turns}) ` : ""}Warledger: matches to watch and to play`;
+}
+
+/** Show a section with matches of the player, if there are any. */
+async function own(name, query) {
+  const section = $(name);
   if (keeping.key === null) {
     section.hidden = true;
     return;
   }
   try {
-    section.hidden = (await load($("yours-list"), "mine=true")) === 0;
+    section.hidden = (await load($(`${name}-list`), query)) === 0;
   } catch {
     section.hidden = true;
   }
-  const turns = section.querySelectorAll(".match.yours").length;
-  document.title = `${turns ? `(${turns}) ` : ""}Warledger: matches to watch and to play`;
 }
 
 let following = null;
@@ -56,7 +58,7 @@ async function arrive() {
   await introduced;
   await yours();
   watch();
-  if (query.get("new")) show(query.get("new"));
+  if (query.has("new") || query.has("invite")) show(query.get("new"), query.get("invite"));
 }
 
 document.addEventListener("player", arrive);
@@ -69,6 +71,8 @@ document.addEventListener("click", async (event) => {
   if (asked) show(asked.dataset.create);
   const join = target.closest("[data-join]");
   if (join) await sit(join);
+  const decline = target.closest("[data-decline]");
+  if (decline) await refuse(decline);
   const older = target.closest("a[rel=next]");
   if (older && !event.metaKey && !event.ctrlKey) {
     event.preventDefault();
@@ -85,10 +89,24 @@ async function sit(button) {
     body.code = await askCode();
     if (!body.code) return;
   }
-  button.disabled = true;
-  try {
+  await tried(button, async () => {
     await send(`/v1/matches/${button.dataset.join}/seats/${button.dataset.seat}`, body);
     location.assign(`/m/${button.dataset.join}`);
+  });
+}
+
+/** Decline a seat that is kept for the player. */
+const refuse = (button) =>
+  tried(button, async () => {
+    await send(`/v1/matches/${button.dataset.decline}/actions`, { type: "decline_seat", seat: button.dataset.seat });
+    await yours();
+  });
+
+/** Do what a button asks for, and tell what is wrong. */
+async function tried(button, action) {
+  button.disabled = true;
+  try {
+    await action();
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     tell(problem.message, true);
@@ -96,54 +114,7 @@ async function sit(button) {
   }
 }
 
-async function show(game) {
-  if (!(await player())) return;
-  form.elements.game.value = game;
-  choose();
-  create.showModal();
+/** Open the form of a new match. `invited`: the id of a player to invite, if any. */
+async function show(game, invited) {
+  if (await player()) (await import("./creating.js")).create(game, invited);
 }
-
-function choose() {
-  for (const fieldset of form.querySelectorAll("fieldset")) {
-    fieldset.hidden = fieldset.disabled = fieldset.dataset.of !== form.elements.game.value;
-  }
-  for (const label of form.querySelectorAll("[data-clock]")) label.hidden = label.dataset.clock !== form.elements.clock.value;
-}
-
-form.elements.game.onchange = choose;
-form.elements.clock.onchange = choose;
-
-/** Return the body of a new match. A profile sets the options that the form leaves as usual. */
-export function matchOf(form) {
-  const chosen = form.elements.game.value;
-  const fieldset = form.querySelector(`fieldset[data-of="${CSS.escape(chosen)}"]`);
-  const body = { game: chosen, seats: {}, options: {} };
-  for (const field of fieldset.elements) {
-    const [kind, name] = field.name.split(" ");
-    if (kind === "seat" && field.value) body.seats[name] = field.value;
-    if (kind === "profile" && field.value) body.profile = field.value;
-    const value = field.type === "checkbox" ? field.checked : field.value;
-    if (kind !== "option" || value === "" || `${value}` === field.dataset.usual) continue;
-    body.options[name] = field.type === "number" ? Number(value) : value;
-  }
-  const number = (name) => Number(form.elements[`clock ${name}`].value);
-  const clocks = {
-    "": () => undefined,
-    none: () => ({ kind: "none" }),
-    per_action: () => ({ kind: "per_action", seconds: number("seconds") }),
-    bank: () => ({ kind: "bank", seconds: number("minutes") * 60, increment: number("increment") }),
-    days: () => ({ kind: "days", hours: number("hours") }),
-  };
-  const clock = clocks[form.elements.clock.value]();
-  if (clock) body.clock = clock;
-  if (form.elements.spectators.value !== "all") body.spectators = form.elements.spectators.value;
-  if (form.elements.code.checked) body.code = true;
-  if (form.elements.signed.checked) body.signed = "required";
-  if (form.elements.rated.checked) body.rated = true;
-  return body;
-}
-
-onSubmit(form, $("create-wrong"), async () => {
-  const made = await send("/v1/matches", matchOf(form));
-  location.assign(`/m/${made.id}`);
-});

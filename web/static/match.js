@@ -230,7 +230,7 @@ function people(now) {
       "li",
       { class: acts ? "acts" : null },
       crest(`b-${seat.id}`),
-      make("span", { class: "who" }, name, make("small", {}, ` ${seat.name}${mine ? ", you" : ""}${substitute ? `, ${word(words, `ai_${substitute}`)} plays for now` : ""}${thinks ? ", thinking" : ""}`)),
+      make("span", { class: "who" }, who.player ? make("a", { href: `/p/${who.player}` }, name) : name, make("small", {}, ` ${seat.name}${mine ? ", you" : ""}${substitute ? `, ${word(words, `ai_${substitute}`)} plays for now` : ""}${thinks ? ", thinking" : ""}`)),
       clock ? make("time", { class: "clock", "data-left": clock.left, "data-deadline": clock.deadline ?? "" }, clockText(clock.left)) : null,
     );
   });

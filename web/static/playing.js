@@ -6,12 +6,14 @@ import { askCode, askText, isSure } from "./dialogs.js";
 import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
 import { Counts, Narrowing } from "./narrowing.js";
-import { copy, crest, make, player, tell } from "./site.js";
+import { crest, make, player, tell } from "./site.js";
 import { deed, fieldName, sentence, valued, word } from "./words.js";
 
 const URGENT = new Set(["accept", "decline", "return", "vote", "take_seat", "take_over", "rematch", "decline_seat", "resume", "accept_ruling"]);
 const GRAVE = new Set(["resign", "close_match", "leave_seat"]);
 const QUESTIONS = { type: "What will you do?", at: "Where?", from: "From where?", to: "Where to?", accept: "Do you accept?" };
+
+let code = new URLSearchParams(location.hash.slice(1)).get("code"); // of the link by which the reader came
 
 export class Playing {
   constructor(parts) {
@@ -422,8 +424,20 @@ export class Playing {
   deedButton(choice) {
     const shown = { ...choice.action };
     for (const field in choice.choose) shown[field] = "…";
+    if (shown.type === "rematch") return this.deedOf("Rematch with the seats turned", choice);
+    if (shown.type === "hand_over") return this.deedOf("Take back the offer of the seat", choice);
     if (shown.type === "decline" && this.standing.offers?.[shown.what]?.by === this.seat) shown.type = "withdraw";
-    return make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.deed(choice) }, deed(this.words, shown));
+    return this.deedOf(deed(this.words, shown), choice);
+  }
+
+  deedOf(name, choice) {
+    return make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.deed(choice) }, name);
+  }
+
+  /** Offer the seat to a player whom the reader names. */
+  async handOver() {
+    const found = await (await import("./inviting.js")).whom("Who takes your seat over, as it is?", "Offer the seat");
+    if (found) await this.submit({ type: "hand_over", player: found.id });
   }
 
   /** Disputes, and the matches before and after this one. What shows them is loaded when there are any. */
@@ -449,7 +463,8 @@ export class Playing {
       return make("div", { class: "row urgent" }, "A seat is open.", make("button", { type: "button", class: "first", onclick: () => player() }, "Play here"));
     }
     const found = this.table.choices.filter((choice) => URGENT.has(choice.action.type));
-    const link = make("button", { type: "button", class: "small", onclick: () => copy(location.origin + location.pathname, "A link to this match is copied.") }, "Copy a link");
+    const invite = async () => (await import("./inviting.js")).invitation(this.match, this.standing.code);
+    const link = make("button", { type: "button", class: "small first", onclick: invite }, "Invite");
     const code = this.standing?.code ? make("span", {}, "Code: ", make("code", {}, this.standing.code)) : null;
     const waiting = this.standing?.status === "open" && this.seats.length ? ["Waiting for players.", link, code] : [];
     const deeds = found.filter((choice) => choice.action.type !== "take_seat").concat(this.openSeats());
@@ -472,6 +487,8 @@ export class Playing {
     if (!found.length) return null;
     if (this.seat && this.standing.clock?.claim_days && !this.standing.to_act.includes(this.seat)) found.push({ action: { type: "claim" } });
     const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)));
+    const { status, handovers, rated } = this.standing;
+    if (this.seat && status === "playing" && !rated && !handovers[this.seat]) row.append(make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.handOver() }, "Hand the seat over …"));
     const details = make("details", { class: "attable" }, make("summary", {}, "At the table"), row);
     details.open = this.opened ?? false;
     details.ontoggle = () => (this.opened = details.open);
@@ -482,7 +499,7 @@ export class Playing {
   async sit(seat) {
     const body = { contribution: random(16) };
     if (this.standing.code_needed && this.standing.invited[seat] !== keeping.player) {
-      body.code = await askCode();
+      body.code = code ?? (await askCode());
       if (!body.code) return;
     }
     try {
@@ -490,6 +507,7 @@ export class Playing {
       this.asked = null;
       this.moved(standing.version);
     } catch (problem) {
+      code = null;
       this.refuse(problem);
     }
   }

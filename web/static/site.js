@@ -95,6 +95,7 @@ async function introduce() {
   $("somebody").hidden = keeping.key === null;
   $("desk").hidden = !me || me.role === "player";
   $("account-title").textContent = keeping.key === null ? "Who plays?" : "You";
+  $("my-page").href = `/p/${keeping.player}`;
   if (me) $("rename").elements.name.value = me.name;
 }
 
