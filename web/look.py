@@ -18,6 +18,9 @@ AUTO = "auto"
 _THEME, _TABLE = (json.loads((Path(__file__).parent / name).read_text(encoding="utf-8")) for name in ("theme.json", "table.json"))
 BADGES: Mapping[str, str] = _THEME.pop("badges")
 SHARED: Picture = read({**_THEME, **_TABLE})
+PHRASES = tuple([word.removeprefix("say_") for word in SHARED.words if word.startswith("say_")])
+"""What players may say at a table: set phrases, by ids. Their words are in table.json."""
+
 BADGE = 20
 STYLE = """
 text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}

@@ -19,7 +19,7 @@ from events.store.bulks import Bulks
 from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.guarantees import Judged, judged
-from events.store.heads import Head, heads
+from events.store.heads import Head, Said, heads
 from events.store.hooks import HookIndex
 from events.store.keys import Keys
 from events.store.library import FORMAT, MOVED, moved_to, other_format, script
@@ -35,6 +35,7 @@ from events.store.signing_keys import SigningKeys
 
 _BEGUN = "{store}:begun"
 _BEGIN = script("begin")
+_SAY = script("say")
 _SECRET = 32  # bytes
 
 
@@ -69,8 +70,16 @@ class Store:
         self.bulks = Bulks(client, self.keys)
         self._secret: bytes | None = None
 
+    def say(self, match: str, seat: str, phrase: str) -> None:
+        """Tell those who follow a match that a seat says a phrase. Nothing is stored. Raises StoreUnavailable."""
+        self.client.run(_SAY, [self.keys.stream(match)], [seat, phrase])
+
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:
         """Yield each match and version as it is appended, and MISSED when something may have been missed (heads.py)."""
+        return (one for one in self.heard(patience) if not isinstance(one, Said))
+
+    def heard(self, patience: float = 1.0) -> Iterator[Head | Said | None]:
+        """Yield the same, and what is said at the tables of matches."""
         return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
 
     def what_is_full(self) -> str:

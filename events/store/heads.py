@@ -1,4 +1,4 @@
-"""Listen to heads: learn which match reaches which version, as it happens."""
+"""Listen to heads: learn which match reaches which version, and what is said at its table, as it happens."""
 
 from __future__ import annotations
 
@@ -34,11 +34,19 @@ class Head(NamedTuple):
     told: tuple[str, ...] = ()
 
 
+class Said(NamedTuple):
+    """A seat of a match has said one of the set phrases."""
+
+    match: str
+    seat: str
+    phrase: str
+
+
 MISSED = Head("", 0)
 
 
-def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[Head | None]:
-    """Yield each match and version as it is appended, until the client is closed.
+def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[Head | Said | None]:
+    """Yield each match and version as it is appended, and what is said at tables, until the client is closed.
 
     Yield MISSED at the start and after each break: earlier heads may have been missed, so look again. Yield None in silence and at a break.
     The iterator is meant for one thread of a process, which wakes the others.
@@ -71,6 +79,8 @@ def listen(client: RedisClient, channels: Sequence[str], patience: float) -> Ite
             pause = min(pause * 2, 1.0)
 
 
-def _head(message: str) -> Head:
+def _head(message: str) -> Head | Said:
     match, version, *more = message.split(" ")
+    if version == "says":
+        return Said(match, *more)
     return Head(match, int(version), int(more[0]), tuple(more[1:])) if more else Head(match, int(version))

@@ -2153,6 +2153,12 @@ export interface PerActionClockRequest {
   seconds: number;
 }
 
+/** A set phrase. */
+export interface PhraseRequest {
+  /** What to say. */
+  phrase: "hello" | "good_luck" | "have_fun" | "thinking" | "back_soon" | "your_turn" | "nice_move" | "oops" | "well_played" | "good_game" | "thanks" | "again";
+}
+
 /** What followed from your actions. */
 export type Played = WarPlayed | WowPlayed | WocPlayed;
 
@@ -3166,6 +3172,13 @@ export interface StreamClocks {
 export interface StreamEnd {
   /** The version of the last entry. */
   version: number;
+}
+
+/** What a seat says. */
+export interface StreamPhrase {
+  seat: SeatId;
+  /** As it was sent. */
+  phrase: string;
 }
 
 /** The substitute has played the stretch that ran out. The owner of the seat may return. */

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from games.schema import Shape, record, unchecked
+from games.schema import Shape, record, text, unchecked
 from record.notices import KINDS, Kind, Notice
 from service.api.entries import entry
 from service.api.matches import AT_TABLE_FIELDS
-from service.api.shapes import EXAMPLES, EXTENDS, Described, Games, camel, growing, named, union, versions
+from service.api.shapes import EXAMPLES, EXTENDS, SEAT, Described, Games, camel, growing, named, union, versions
 from service.http.responses import EVENT_STREAM
 
 
@@ -47,6 +47,7 @@ _CLOCKS = named(
     "StreamClocks",
     record({"version": versions("The version of the match."), "clocks": AT_TABLE_FIELDS["clocks"]}, "The clocks at a version."),
 )
+_PHRASE = named("StreamPhrase", record({"seat": SEAT, "phrase": text(about="As it was sent.")}, "What a seat says."))
 _END = named("StreamEnd", record({"version": versions("The version of the last entry.")}, "The end of a match."))
 
 
@@ -67,6 +68,7 @@ def match_events(games: Games) -> Mapping[str, StreamEvent]:
             {"version": 3, "clocks": {"red": clock}},
             "",
         ),
+        "phrase": StreamEvent("A set phrase, if you asked for `phrases`.", _PHRASE, {"seat": "red", "phrase": "good_luck"}, ""),
         "over": StreamEvent("The match is over, and you have its last entry. The stream ends.", _END, {"version": 4}, ""),
     }
 
@@ -74,7 +76,7 @@ def match_events(games: Games) -> Mapping[str, StreamEvent]:
 def match_data(games: Games) -> Shape:
     """Return the shape of what the events of the stream of a match have as data."""
     parts = [event.shape.schema for event in match_events(games).values()]
-    return growing(unchecked({"anyOf": parts}, "What an event `entry`, `clocks` or `over` has."))
+    return growing(unchecked({"anyOf": parts}, "What an event `entry`, `clocks`, `phrase` or `over` has."))
 
 
 # ---------------------------------------------------------------- the stream of a player

@@ -529,24 +529,28 @@ def round_made(games: Games) -> Shape:
 
 _EXAMPLES: dict[str, Any] = {
     "against the machine": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}},
-    "in an order": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}, "order": ["blue", "red"]},
     "with a friend alone": {"game": "war", "seats": {"red": "me", "blue": "player:p234567abcdefghij"}},
-    "with all who have the code": {"game": "war", "seats": {"red": "me", "blue": "open"}, "code": True},
+    "with all who have the code": {
+        "game": "war",
+        "seats": {"red": "me", "blue": "open"},
+        "code": True,
+        "options": {"starting_cards": True},
+    },
     "with a clock": {
         "game": "war",
         "seats": {"red": "me", "blue": "open"},
         "clock": {"kind": "bank", "seconds": 900, "increment": 10},
         "time_out": {"policy": "forfeit"},
+        "order": ["blue", "red"],
     },
     "by correspondence": {
         "game": "war",
         "seats": {"red": "me", "blue": "open", "green": "open"},
         "clock": {"kind": "days", "hours": 48, "vacation_days": 14},
         "time_out": {"policy": "wait"},
+        "spectators": "none",
     },
-    "hidden until it is over": {"game": "war", "seats": {"red": "me", "blue": "open"}, "spectators": "none"},
     "practice from a position": {"fork_of": "m234567abcdefghij", "at": 41, "seats": {"red": "me", "blue": "ai:greedy"}},
-    "with friends": {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}, "options": {"starting_cards": True}},
 }
 
 _ROUNDS: dict[str, Any] = {

@@ -42,6 +42,7 @@ from service.http.schemas import (
     HookRotationBody,
     KeyBody,
     NameBody,
+    PhraseBody,
     PlayerBody,
     RoleBody,
     SeatBody,
@@ -229,6 +230,7 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
     for name, body in (
         ("PlayerRequest", PlayerBody),
         ("NameRequest", NameBody),
+        ("PhraseRequest", PhraseBody),
         ("RoleRequest", RoleBody),
         ("KeyRequest", KeyBody),
         ("SigningKeyRequest", SigningKeyBody),

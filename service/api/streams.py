@@ -18,6 +18,8 @@ from service.api.sidelog import note_entries
 from service.api.viewing import Viewing, plays, viewing
 from service.context import Service
 from service.http.following import Follower, Round, Steps, Wake, follow
+from service.http.hub import Watch
+from service.http.keys import Caller
 from service.http.places import Place
 from service.http.problems import Problem
 from service.http.responses import EVENT_STREAM, empty_response, sorted_json
@@ -39,7 +41,10 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     if newest.ended:
         service.platform.store.log.load(match, 1)  # reads and folds an archived match: the loop of all streams does neither
     timed = newest.table["clock"]["kind"] != NONE
-    return stream_response(service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed), plays(newest, call.caller))
+    hears = call.query["phrases"] and call.caller.id is not None and bool(newest.seats_of(call.caller.id))
+    return stream_response(
+        service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed, hears), plays(newest, call.caller)
+    )
 
 
 def stream_response(service: Service, call: Call, steps: Callable[[float, Place, Wake], Steps], plays: bool) -> Response:
@@ -60,10 +65,13 @@ def stream_response(service: Service, call: Call, steps: Callable[[float, Place,
     return follow(response, call.environ, Follower(place, partial(steps, seconds, place)))
 
 
-def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: bool, seconds: float, place: Place, wake: Wake) -> Steps:
+def _steps(
+    view: Viewing, player: str | None, after: int, over: bool, timed: bool, hears: bool, seconds: float, place: Place, wake: Wake
+) -> Steps:
     """Yield a server-sent event for each entry after a version, until the match is over or the seconds are up.
 
-    `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks.
+    `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks. `hears`: whether set phrases
+    are sent, too, as long as the caller has a seat. They are sent after the end as well, until the seconds are up.
     """
     service, match = view.service, view.match
     round = yield 0.0
@@ -90,10 +98,14 @@ def _steps(view: Viewing, player: str | None, after: int, over: bool, timed: boo
                 round = yield round.share(key, partial(_events, view, round, found, with_clocks))
                 over = over or any(entry.ends_match for entry in found)
                 if over and len(found) < PAGE:
-                    yield b'event: over\ndata: {"version":%d}\n\n' % after
-                    return
+                    round = yield b'event: over\ndata: {"version":%d}\n\n' % after
+                    if not hears:
+                        return
                 if len(found) == PAGE or watch.version > after:
                     continue
+            if hears and (said := _said(view, round, caller, watch)):
+                last_sent = time.monotonic()
+                round = yield said
             now = time.monotonic()
             if now >= until or watch.removed:
                 return
@@ -120,6 +132,14 @@ def _events(view: Viewing, round: Round, found: list[ShownEntry], with_clocks: b
     return b"".join(events)
 
 
+def _said(view: Viewing, round: Round, caller: Caller | None, watch: Watch) -> bytes:
+    """Return server-sent events of what was said at the table since this was last asked, if the caller has a seat there."""
+    said = [watch.said.popleft() for _ in range(len(watch.said))]
+    if not said or caller is None or caller.id is None or not view.newest(round).seats_of(caller.id):
+        return b""
+    return b"".join([b"event: phrase\ndata: %b\n\n" % sorted_json({"seat": one.seat, "phrase": one.phrase}) for one in said])
+
+
 def last_event(call: Call) -> int:
     """Return the number in Last-Event-ID. Raise Problem `bad_header`."""
     given = call.header("Last-Event-ID") or ""
@@ -138,8 +158,7 @@ OPERATIONS = (
         "Each event `entry` has an entry as `data`, in JSON as in `get_entries`, and its version as `id`. After the last entry comes an "
         "event `over` with `{\"version\": …}`. In a match with clocks, an event `clocks` with `{\"version\": …, \"clocks\": …}` follows "
         "the newest entry, unless the match hides from you. A comment comes at least every 15 seconds. A generated client reads an answer "
-        "to its end, so let it ask with `seconds`, such as 0 for the entries that exist. To follow a match live, use a library for "
-        "server-sent events, or `get_entries` with `wait`.",
+        "to its end: let it ask with `seconds`. To follow live, use a library for server-sent events, or `get_entries` with `wait`.",
         key="optional", query=StreamQuery(), headers=("Last-Event-ID",),
     ),
 )  # fmt: skip

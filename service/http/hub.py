@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from events.platform import Platform
-from events.store.heads import MISSED, Head
+from events.store.heads import MISSED, Head, Said
 from service.http.following import Wake
 
 LOOK_SECONDS = 5.0
 MOST_NEWS = 1000
+MOST_SAID = 20  # phrases that a follower has not sent yet
 
 
 class Watch:
-    """What a follower hears of a match. `wake` lets the follower take a step."""
+    """What a follower hears of a match. `wake` lets the follower take a step. `said`: what it has heard of phrases, the newest of them."""
 
-    __slots__ = ("removed", "version", "wake")
+    __slots__ = ("removed", "said", "version", "wake")
 
     def __init__(self, wake: Wake) -> None:
         self.version = 0
         self.removed = False
+        self.said: deque[Said] = deque(maxlen=MOST_SAID)
         self.wake = wake
+
+    def hear(self, said: Said) -> None:
+        """Wake the follower: a seat says a phrase."""
+        self.said.append(said)
+        self.wake()
 
     def notify(self, version: int) -> None:
         """Wake the follower: the match has reached a version. 0: the follower must look for itself."""
@@ -109,12 +117,16 @@ class Hub:
                     del self._watches[id]
 
     def _listen(self) -> None:
-        for head in self._platform.store.heads(LOOK_SECONDS):
+        for head in self._platform.store.heard(LOOK_SECONDS):
             if head is None or head is MISSED:
                 if self._may_end():
                     return
                 for watch in self._everyone():
                     watch.notify(0) if head is None else watch.miss()
+                continue
+            if isinstance(head, Said):
+                for watch in self._watches_of(head.match):
+                    watch.hear(head)
                 continue
             for watch in self._watches_of(head.match):
                 watch.removed = watch.removed or head.version == 0

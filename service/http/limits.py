@@ -78,6 +78,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit("analyses_at_once", "player", 2, None, "requests", "Analyses that the player waits for."),
     Limit("disputes", "player", 30, 3600, "requests", "New disputes."),
     Limit("disputed_matches", "player", 20, None, "matches", "Matches with a dispute of the player that is not settled."),
+    Limit("phrases", "player", 20, 300, "requests", "Set phrases."),
     Limit("players", "address", 1000, 3600, "players", "New players."),
     Limit("matches", "player", 2000, 3600, "matches", "New matches of a player."),
     Limit("address_matches", "address", 5000, 3600, "matches", "New matches of an address."),

@@ -24,7 +24,7 @@ from record.notices import KINDS
 from service.http import names
 from service.http.limits import LARGEST_ROUND, LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
 from table.data import LEVELS, MOST_TAGS
-from web.look import AUTO
+from web.look import AUTO, PHRASES
 from web.picture import BOARD, PAGE, SHAPES, WIDE
 
 # Characters that are invisible or reorder others: controls, formats, fillers, variation selectors, separators. The documented pattern
@@ -346,6 +346,17 @@ class SeatBody(Schema):
         validate=Pattern(patterns.JOIN_CODE, error="It must be 16 lower-case letters or digits from 2 to 7."),
         metadata={"description": "The code of the match, if it needs one and the seat is not kept for you. Its creator has it."},
     )
+
+
+class PhraseBody(Schema):
+    """A set phrase."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    phrase = Text(required=True, validate=validate.OneOf(PHRASES), metadata={"description": "What to say."})
 
 
 class TextBody(Schema):
@@ -698,6 +709,10 @@ class StreamQuery(Schema):
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
     proof = Switch(load_default=False, metadata=PROOF)
+    phrases = Switch(
+        load_default=False,
+        metadata={"description": "Hear set phrases, also after the end, if you have a seat."},
+    )
 
 
 def reason_of(wrong: ValidationError) -> str:

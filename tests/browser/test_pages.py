@@ -235,6 +235,26 @@ def test_a_match_is_set_up_with_all_that_the_form_has(open_page: Open, ada: Api,
     page.wait_for_url("**/m/*")
 
 
+@pytest.mark.soak
+def test_a_stranger_is_heard_once_the_reader_chooses_to_also_after_the_end(open_page: Open, ada: Api, service: private.Place) -> None:
+    ben = Api(service.url, "Ben")
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
+    ben.ask("POST", f"/v1/matches/{match}/seats/blue", {})
+    pages = {name: open_page(f"/m/{match}", player.key) for name, player in (("Ada", ada), ("Ben", ben))}
+    for page in pages.values():
+        page.get_by_text("Say something").click()
+    pages["Ben"].get_by_role("button", name="Good luck!").click()
+    expect(pages["Ben"].locator(".said")).to_have_text("Ben Good luck!")
+    expect(pages["Ada"].locator("#told")).to_contain_text("You hear strangers only if you choose to")
+    pages["Ada"].get_by_label("Hear Ben").check()
+    ben.ask("POST", f"/v1/matches/{match}/actions", {"type": "resign"})
+    expect(pages["Ada"].locator("#live")).to_have_attribute("data-state", "over")
+    pages["Ben"].get_by_role("button", name="Well played!").click()
+    expect(pages["Ada"].locator(".said")).to_have_text("Ben Well played!")
+    found = Axe().run(pages["Ada"])
+    assert found.violations_count == 0, found.generate_report()
+
+
 @pytest.mark.parametrize("path", ["/", "/m/{match}", "/games/war", "/embed/{match}", "/check"])
 def test_nothing_scrolls_sideways_on_a_telephone(open_page: Open, finished: str, path: str) -> None:
     page = open_page(path.format(match=finished), **PHONE)

@@ -244,6 +244,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "lead": ([f"{LOG}state"], ["ab" * 8, 5000, ""]),
         "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, f"log.example\n0\n{FREE_KEY}\n", ""]),
         "settle": ([keys.stream], [2, 9]),
+        "say": ([keys.stream], ["one", "hello"]),
         "updates": ([f"{keys.indexes}updated:{world.letters['P'][-17:]}"], [5, "mark", 9]),
         "rate": (["{ratings}:tally"], [1, "", "[1,9,0]", "1", world.letters["P"][-17:], "[1500.0,200.0,1,0]", 1108]),
         "note_refusals": ([keys.stream], ["mark", '{"one":""}', "one", "{}", "0" * 64]),

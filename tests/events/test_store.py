@@ -15,7 +15,7 @@ from events.errors import StoreRefused
 from events.keeping.journal import Journal
 from events.store import Store
 from events.store.due import Counts
-from events.store.heads import MISSED
+from events.store.heads import MISSED, Said
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
 from events.store.packed import unpack_standing
 from events.store.signing import signed, signing_key
@@ -266,6 +266,19 @@ def test_every_append_is_published(store: Store) -> None:
     store.log.append(match, 2, raws(3), Changes())
     # On a cluster, messages of other tests may come late.
     assert [next(head for head in heads if head is not None and head.match == match)[:2] for _ in range(2)] == [(match, 2), (match, 3)]
+
+
+def test_what_a_seat_says_is_published_and_kept_nowhere(store: Store) -> None:
+    match = fresh()
+    store.log.append(match, 0, raws(1), Changes())
+    heard = store.heard(0.05)
+    assert next(heard) is MISSED
+    store.say(match, "red", "good_luck")
+    assert next(one for one in heard if one is not None and one.match == match) == Said(match, "red", "good_luck")
+    assert store.log.head(match) == 1
+    for seat, phrase in (("Red", "hello"), ("red", "free text"), ("red", "x" * 33), ("", "hello")):
+        with pytest.raises(StoreRefused):
+            store.say(match, seat, phrase)
 
 
 def test_an_append_after_other_entries_than_the_expected_ones_is_a_conflict_without_a_head(store: Store) -> None:

@@ -149,12 +149,15 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "begin_analysis": posted(f"{MATCH}/analysis"),
     "get_hint": once(f"{MATCH}/hint"),
     "join_match": posted(f"{MATCH}/seats/{{seat}}"),
+    "say_phrase": posted(f"{MATCH}/phrases", lambda about: {"phrase": "hello"}),
     "create_round": lambda about: iter(
         [Ask("/v1/rounds", {"Idempotency_Key": "round"}, "POST", {"matches": [{"fork_of": about.match, "at": 2}]})]
     ),
     "create_match": posted("/v1/matches", lambda about: {"fork_of": about.match, "at": 2}),
     "get_my_stream": own_stream,
-    "page /": lambda about: (Ask(f"/?{query}") for query in ("", "part=list&mine=true", "part=list&status=playing")),
+    "page /": lambda about: (
+        Ask(f"/?{query}") for query in ("", "part=list&mine=true", "part=list&invited=true", "part=list&status=playing")
+    ),
     "page /m/<match>": pages("/m/{match}", "at=3"),
     "page /m/<match>/words": pages("/m/{match}/words"),
     "page /embed/<match>": pages("/embed/{match}"),
@@ -181,6 +184,7 @@ WRITES = ("try_actions", "act", "raise_dispute", "state_side", "get_desk", "rule
 """Operations that `acts` and `written` carry out."""
 
 NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
+    "The page of a player lists what the lobby lists for everybody; tests/service/test_clubs.py has a hidden match.": ("page /p/<player>",),
     "An account has nothing of a match but how many are over, and how.": (
         *("list_ratings", "create_player", "get_me", "rename_me", "delete_me", "get_player", "change_role", "get_key"),
         *("list_my_keys", "create_my_key", "get_my_key", "revoke_my_key", "rotate_my_key", "list_keys", "create_key", "revoke_key"),

@@ -44,6 +44,7 @@ export async function follow({ open, last, onEvent, onState = () => {}, signal, 
   let failures = 0;
   while (!signal.aborted) {
     let answered = false;
+    let over = null; // some streams go on after the end, but none is asked for again
     try {
       const response = await open(last);
       if (response.status === 204) return onState("over");
@@ -57,10 +58,11 @@ export async function follow({ open, last, onEvent, onState = () => {}, signal, 
         if (signal.aborted) return undefined;
         if (event.id !== undefined) last = event.id;
         await onEvent(event);
-        if (event.event === "over") return onState("over");
+        if (event.event === "over") onState((over = "over"));
       }
+      if (over) return undefined;
     } catch (error) {
-      if (signal.aborted) return undefined;
+      if (signal.aborted || over) return undefined;
     }
     onState("cut");
     failures = answered ? 0 : failures + 1;

@@ -344,11 +344,12 @@ function watch() {
   following = new AbortController();
   const { signal } = following;
   follow({
-    open: (last) => ask(`${api}/stream?${new URLSearchParams({ after: last, ...(viewer ? { viewer } : {}) })}`, { accept: "text/event-stream", signal }),
+    open: (last) => ask(`${api}/stream?${new URLSearchParams({ after: last, phrases: keeping.key !== null, ...(viewer ? { viewer } : {}) })}`, { accept: "text/event-stream", signal }),
     last: newest,
     signal,
     onEvent: ({ event, id, data }) => {
       if (event === "entry") arrived(Number(id));
+      if (event === "phrase") import("./phrases.js").then(({ heard }) => heard(play, JSON.parse(data)));
       if (event === "clocks" && frames.lines[newest]) {
         frames.lines[newest].now = { ...frames.lines[newest].now, clocks: JSON.parse(data).clocks };
         if (shown === newest) people(frames.lines[newest].now);

@@ -314,7 +314,8 @@ export class Playing {
     if (this.late) return;
     const focused = document.activeElement?.closest?.("#play") ? document.activeElement.dataset.keep : null;
     const newest = this.current ? [this.urgent(), ...this.asking(), this.refused(), this.bar()] : [];
-    const parts = [...this.disputes(), ...newest].filter(Boolean);
+    const says = this.seats?.length && this.standing?.status !== "open" ? this.rows("./phrases.js") : [];
+    const parts = [...this.disputes(), ...newest, ...says].filter(Boolean);
     this.root.hidden = parts.length === 0;
     this.root.replaceChildren(...parts);
     this.root.setAttribute("aria-busy", String(this.busy));

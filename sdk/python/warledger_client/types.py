@@ -2399,6 +2399,25 @@ class PerActionClockRequest(TypedDict):
     seconds: int
 
 
+class PhraseRequest(TypedDict):
+    """A set phrase."""
+
+    phrase: Literal[
+        "hello",
+        "good_luck",
+        "have_fun",
+        "thinking",
+        "back_soon",
+        "your_turn",
+        "nice_move",
+        "oops",
+        "well_played",
+        "good_game",
+        "thanks",
+        "again",
+    ]
+
+
 Played: TypeAlias = "WarPlayed | WowPlayed | WocPlayed"
 """What followed from your actions."""
 
@@ -3379,6 +3398,13 @@ class StreamEnd(TypedDict):
     """The end of a match."""
 
     version: int
+
+
+class StreamPhrase(TypedDict):
+    """What a seat says."""
+
+    seat: SeatId
+    phrase: str
 
 
 class StretchPlayedEvent(TypedDict):
