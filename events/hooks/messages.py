@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from standardwebhooks import Webhook
 
 from events.hearing import Hearing
-from events.hooks import subscriptions
+from events.hooks import push, subscriptions
 from events.hooks.subscriptions import ORGANISER, Hook
 from events.platform import Platform
 from games import patterns
@@ -70,19 +70,26 @@ def trial(hook: Hook, moment: int) -> Message:
     return Message(f"{TEST}-{moment}-{hook.id}", TEST, None, 0, _body(TEST, moment, {"type": TEST, "at": moment, "hook": hook.id}))
 
 
-def headers(platform: Platform, player: str, hook: Hook, message: Message, now: int) -> list[tuple[bytes, bytes]]:
-    """Return the headers of Standard Webhooks for a message that is sent at a moment (ms since 1970): a signature (v1) by each valid secret
-    of the hook, and one by the server (v1a). Raises KeysUnfit, StoreUnavailable."""
+def posted(platform: Platform, player: str, hook: Hook, message: Message, now: int) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Return the headers and the body of the request that sends a message at a moment (ms since 1970).
+
+    A browser is sent the body encrypted. Any other receiver gets headers of Standard Webhooks: a signature (v1) by each valid secret of the
+    hook, and one by the server (v1a). Raises KeysUnfit, StoreUnavailable.
+    """
+    if hook.push is not None:
+        return push.headers(platform, hook.url, now), push.encrypted(message.body, *hook.push)
     moment = datetime.fromtimestamp(now // 1000, UTC)
     text = message.body.decode()
     signed = [Webhook(secret).sign(message.id, moment, text) for secret in subscriptions.valid_secrets(platform, player, hook, now)]
     by_server = platform.signer.signature(f"{message.id}.{now // 1000}.{text}".encode())
     signed.append(f"v1a,{base64.b64encode(by_server).decode()}")
-    return [
+    headers = [
+        (b"Content-Type", b"application/json"),
         (b"webhook-id", message.id.encode()),
         (b"webhook-timestamp", str(now // 1000).encode()),
         (b"webhook-signature", " ".join(signed).encode()),
     ]
+    return headers, message.body
 
 
 def public_key(platform: Platform) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hmac
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -40,7 +40,7 @@ class Hook(NamedTuple):
 
     `kinds`: of the events that it sends. `match`: the only match whose events it sends, or None. `created`: ms since 1970. `secrets`: how
     many it has had. `old_until`: until when the secret before is valid, too. `on`: whether it sends anything. `stopped`: why the server has
-    turned it off (one of `REASONS`) and when, or None.
+    turned it off (one of `REASONS`) and when, or None. `push`: the point and the secret of a push subscription, or None.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Hook(NamedTuple):
     secrets: int = 1
     old_until: int = 0
     stopped: tuple[str, int] | None = None
+    push: tuple[str, str] | None = None
 
 
 class Hooks(NamedTuple):
@@ -91,6 +92,7 @@ def create(
     *,
     role: str = PLAYER,
     match: str | None = None,
+    push: tuple[str, str] | None = None,
     request: str | None = None,
 ) -> Hook:
     """Give a player another hook, and return it. It sends what happens from now on.
@@ -106,6 +108,7 @@ def create(
         tuple(sorted(set(kinds))),
         match,
         wall_time(),
+        push=push,
     )
     made = hooks_of(platform, player).by_id.get(new.id)
     if made is None:
@@ -239,6 +242,5 @@ def _stored(hook: Hook) -> str:
 
 
 def _read(id: str, text: str) -> Hook:
-    fields = orjson.loads(text)
-    stopped = fields["stopped"]
-    return Hook(id, **{**fields, "kinds": tuple(fields["kinds"]), "stopped": None if stopped is None else tuple(stopped)})
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in orjson.loads(text).items()}
+    return Hook(id, **fields)

@@ -1329,6 +1329,8 @@ export interface Hook {
   created: Moment;
   /** Whether it sends anything. */
   on: boolean;
+  /** Whether it is a push subscription of a browser. */
+  push: boolean;
   /** Why the server has turned it off, and when; null if it has not. */
   stopped: {
     /** `gone`: the receiver answered 410. `failing`: nothing arrived for three days. */
@@ -1358,6 +1360,8 @@ export type HookId = string;
 export interface HookList {
   /** The webhooks. */
   hooks: Hook[];
+  /** The `applicationServerKey` for push subscriptions. */
+  push_key: string;
 }
 
 /** A new webhook. */
@@ -1369,6 +1373,13 @@ export interface HookRequest {
   role?: "player" | "organiser";
   /** Only events of this match. */
   match?: MatchId;
+  /** The keys of a push subscription, for whose browser messages are encrypted. */
+  push?: {
+    /** Its public key. */
+    p256dh: string;
+    /** Its secret. */
+    auth: string;
+  };
 }
 
 /** How a webhook gets another secret. */

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from events.hooks import deliveries, messages, subscriptions
+from events.hooks import deliveries, messages, push, subscriptions
 from events.hooks.deliveries import FAILURES, KEPT, Delivery
 from events.hooks.messages import TEST
 from events.hooks.subscriptions import MOST_HOOKS, OVERLAP, PLAYER, REASONS, ROLES, Hook
@@ -23,14 +23,15 @@ from service.http.schemas import LARGEST, HookBody, HookChangeBody, HookRotation
 def list_my_hooks(service: Service, call: Call) -> Response:
     """Return the caller's hooks."""
     found = subscriptions.listed(service.platform, call.caller.player())
-    return private(json_response({"hooks": [_shown(service, hook) for hook in found]}))
+    return private(json_response({"hooks": [_shown(service, hook) for hook in found], "push_key": push.public_key(service.platform)}))
 
 
 def create_my_hook(service: Service, call: Call) -> Response:
     """Create a hook for the caller."""
     player, body = call.caller.player(), call.body
     call.info.used = service.throttle.spend(("new_hooks", address_of(call.environ)))
-    asked = {"role": body.get("role", PLAYER), "match": body.get("match"), "request": call.request()}
+    keys = (body["push"]["p256dh"], body["push"]["auth"]) if "push" in body else None
+    asked = {"role": body.get("role", PLAYER), "match": body.get("match"), "push": keys, "request": call.request()}
     hook = subscriptions.create(service.platform, player, call.caller.signer, body["url"], body["kinds"], **asked)
     return unstored(made(_with_secret(service, player, hook), f"/v1/players/me/hooks/{hook.id}"))
 
@@ -85,7 +86,7 @@ def send_my_delivery_again(service: Service, call: Call, hook: str, delivery: st
 def _shown(service: Service, hook: Hook) -> dict[str, Any]:
     stopped = None if hook.stopped is None else dict(zip(("reason", "at"), hook.stopped, strict=True))
     about = {name: getattr(hook, name) for name in ("id", "url", "role", "kinds", "match", "created", "on")}
-    return {**about, "stopped": stopped, "public_key": messages.public_key(service.platform)}
+    return {**about, "push": hook.push is not None, "stopped": stopped, "public_key": messages.public_key(service.platform)}
 
 
 def _with_secret(service: Service, player: str, hook: Hook) -> dict[str, Any]:
@@ -109,6 +110,7 @@ _HOOK = {
     "match": nullable(described(MATCH_ID, "The only match whose events it sends, or null.")),
     "created": TIME,
     "on": flag("Whether it sends anything."),
+    "push": flag("Whether it is a push subscription of a browser."),
     "stopped": nullable(
         record(
             {"reason": ids(REASONS, "`gone`: the receiver answered 410. `failing`: nothing arrived for three days."), "at": TIME},
@@ -118,7 +120,11 @@ _HOOK = {
     "public_key": text(about="The server's key for the signatures `v1a`, in the form of Standard Webhooks."),
 }
 HOOK = named("Hook", record(_HOOK, "A webhook, without its secret."))
-HOOKS = named("HookList", record({"hooks": listing(HOOK, high=MOST_HOOKS, about="The webhooks.")}, "Your webhooks, oldest first."))
+_LIST = {
+    "hooks": listing(HOOK, high=MOST_HOOKS, about="The webhooks."),
+    "push_key": text(about="The `applicationServerKey` for push subscriptions."),
+}
+HOOKS = named("HookList", record(_LIST, "Your webhooks, oldest first."))
 NEW_HOOK = named(
     "NewHook",
     extending(HOOK, {"secret": text(about="The secret for the signatures `v1`. It is not shown again.")}, "A webhook with its secret."),

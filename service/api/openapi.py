@@ -208,7 +208,7 @@ TAGS = {
 
 def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict[str, Any]:
     """Return the description of the API in OpenAPI 3.1. `opened`: answers may grow, as in the published description."""
-    plugin = MarshmallowPlugin()
+    plugin = MarshmallowPlugin(schema_name_resolver=lambda schema: "")  # an object in a body is described there
     spec = APISpec(
         TITLE,
         VERSION,

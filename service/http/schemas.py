@@ -11,6 +11,7 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
 from events.accounts import ROLES, SCOPES
+from events.hooks import push
 from events.hooks.addresses import LONGEST as LONGEST_URL
 from events.hooks.subscriptions import OVERLAP
 from events.hooks.subscriptions import ROLES as HOOK_ROLES
@@ -223,6 +224,34 @@ def _kinds(required: bool) -> fields.List:
 _URL = {"description": "Where it sends them: `https://` and a public host. The server may permit other hosts."}
 
 
+class Point(validate.Validator):
+    """A point of P-256 as browsers give it."""
+
+    def __call__(self, value: Any) -> Any:
+        """Return the text. Raise ValidationError unless it is one."""
+        if not push.is_point(value):
+            raise ValidationError("A point of P-256, uncompressed, in base64url without padding.")
+        return value
+
+
+class PushBody(Schema):
+    """The keys of a push subscription, as `PushSubscription.toJSON()` gives them."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    p256dh = Text(
+        required=True,
+        validate=[Pattern("[A-Za-z0-9_-]{87}", error="65 bytes in base64url."), Point()],
+        metadata={"description": "Its public key."},
+    )
+    auth = Text(
+        required=True, validate=Pattern("[A-Za-z0-9_-]{22}", error="16 bytes in base64url."), metadata={"description": "Its secret."}
+    )
+
+
 class HookBody(Schema):
     """A new webhook."""
 
@@ -241,6 +270,7 @@ class HookBody(Schema):
         },
     )
     match = Text(validate=Pattern(patterns.MATCH, error="The id of a match."), metadata={"description": "Only events of this match."})
+    push = fields.Nested(PushBody, metadata={"description": "The keys of a push subscription, for whose browser messages are encrypted."})
 
 
 class HookChangeBody(Schema):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from events.accounts import RETRY_MS
-from events.hooks import deliveries, subscriptions
+from events.hooks import deliveries, push, subscriptions
 from events.hooks.deliveries import CONNECTION, Outcome
 from events.hooks.messages import Reader, public_key, trial
 from events.hooks.subscriptions import GONE, MOST_HOOKS, ORGANISER, OVERLAP, PLAYER, Hook
@@ -20,12 +20,14 @@ from record.notices import KINDS
 from service.http.limits import BY_NAME
 from tests.conftest import Servers
 from tests.each import each
+from tests.pushing import Browser
 from tests.service.conftest import Caller, played_on
 from tests.service.secrecy import replace_entries
 from tests.service.test_secrecy import hidden_deck
 
 HOOKS = "/v1/players/me/hooks"
 URL = "https://chat.example/hooks/1"
+KEYS = Browser(private=7).keys
 
 
 def body(**more: Any) -> dict[str, Any]:
@@ -59,18 +61,27 @@ def test_a_hook_is_made_its_secret_is_shown_once_and_it_is_listed(platform: Plat
         "kinds": ["over", "turn"],
         "match": tally,
         "on": True,
+        "push": False,
         "stopped": None,
         "public_key": public_key(platform),
     }
     without = {name: value for name, value in hook.items() if name != "secret"}
     assert ada.get(answer.headers["Location"]).json == without
-    assert ada.get(HOOKS).json == {"hooks": [without]}
+    assert ada.get(HOOKS).json == {"hooks": [without], "push_key": push.public_key(platform)}
     assert made(ada)["role"] == PLAYER
+
+
+def test_a_push_subscription_is_a_hook_and_shows_none_of_its_keys(platform: Platform, ada: Caller) -> None:
+    keys = Browser().keys
+    hook = made(ada, push=keys)
+    assert hook["push"]
+    assert subscriptions.get(platform, ada.id, hook["id"]).push == tuple(keys.values())
+    assert not any(key in ada.get(HOOKS).text for key in keys.values())
 
 
 def test_hooks_belong_to_their_player(ada: Caller, ben: Caller) -> None:
     hook = made(ada)["id"]
-    assert ben.get(HOOKS).json == {"hooks": []}
+    assert ben.get(HOOKS).json["hooks"] == []
     for method, path, given in (
         ("GET", "", None),
         ("PATCH", "", {"on": False}),
@@ -104,12 +115,17 @@ def test_a_key_for_play_alone_does_not_reach_hooks(ada: Caller) -> None:
         ({"match": "m" + "a" * 16}, "no_such_match"),
         ({"match": "x"}, "bad_body"),
         ({"secret": "whsec_a"}, "bad_body"),
+        ({"push": {}}, "bad_body"),
+        ({"push": {**KEYS, "more": 1}}, "bad_body"),
+        ({"push": {**KEYS, "auth": "short"}}, "bad_body"),
+        ({"push": {**KEYS, "p256dh": f"{KEYS['p256dh'][:-2]}AA"}}, "bad_body"),
+        ({"push": KEYS, "url": "https://10.0.0.1/"}, "bad_hook_url"),
     ],
 )
 def test_a_hook_that_cannot_be_is_refused(ada: Caller, given: dict[str, Any], code: str) -> None:
     answer = ada.post(HOOKS, body(**given))
     assert answer.json["code"] == code
-    assert ada.get(HOOKS).json == {"hooks": []}
+    assert ada.get(HOOKS).json["hooks"] == []
 
 
 def test_a_request_that_comes_again_gets_the_same_hook_and_secret(ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from standardwebhooks import WebhookVerificationError
 
 from events import accounts, play
 from events.errors import HookOff, NoSuchDelivery, NoSuchHook, Reused, TooManyHooks
-from events.hooks import deliveries, subscriptions
+from events.hooks import deliveries, push, subscriptions
 from events.hooks.deliveries import KEPT, Outcome
 from events.hooks.messages import Reader, public_key, trial
 from events.hooks.pace import MESSAGES, MESSAGES_SECONDS, PATIENCE_MS
@@ -31,6 +31,7 @@ from events.store.hooks import Cursor, Unsent
 from events.timing.clock import wall_time
 from record.notices import KINDS
 from tests.conftest import Servers, keeper_of, take_seat, within
+from tests.pushing import Browser, claims
 from tests.workers.conftest import PATIENCE, Hire
 from tests.workers.receiving import Received, Receiver, permitting, receiving, sending
 from workers.hooks import gates, posting, sender
@@ -340,6 +341,53 @@ def test_410_ends_a_hook(here: Platform, receiver: Receiver) -> None:
     assert known(here, ada, other).on
     turned_on = subscriptions.change(here, ada, ADMIN, hook.id, on=True)
     assert (turned_on.on, turned_on.stopped) == (True, None)
+
+
+# ---------------------------------------------------------------- browsers
+
+
+def called(platform: Platform, receiver: Receiver, owner: str, browser: Browser, path: str) -> Hook:
+    keys = browser.keys["p256dh"], browser.keys["auth"]
+    return subscriptions.create(platform, owner, ADMIN, f"{receiver.origin}{path}", [*KINDS], push=keys)
+
+
+def test_a_browser_is_told_what_a_hook_is_and_a_push_service_sees_nothing_of_it(here: Platform, receiver: Receiver) -> None:
+    ada, ben, browser = player(here), player(here, "Ben"), Browser()
+    called(here, receiver, ada, browser, "/push")
+    hooked(here, receiver, ada, "/hook")
+    with sending(here):
+        begun(here, ada, ben)
+        got, plain = receiver.wait(3, "/push"), receiver.wait(3, "/hook")
+    assert [browser.read(each.body) for each in got] == [each.body for each in plain]
+    for each in got:
+        headers = {name: value for name, value in each.headers.items() if name != "authorization"}
+        assert headers == {
+            "host": receiver.origin.removeprefix("http://"),
+            "content-length": str(len(got[0].body)),
+            "user-agent": "Warledger (webhooks)",
+            "accept": "*/*",
+            "accept-encoding": "identity",
+            "content-type": "application/octet-stream",
+            "content-encoding": "aes128gcm",
+            "ttl": "86400",
+            "urgency": "high",
+        }
+        assert claims(each.headers["authorization"], push.public_key(here))["aud"] == receiver.origin
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_subscription_that_has_ended_is_removed(here: Platform, receiver: Receiver, status: int) -> None:
+    ada, ben = player(here), player(here, "Ben")
+    called(here, receiver, ada, Browser(), "/gone")
+    stays = called(here, receiver, ada, Browser(), "/stays")
+    receiver.answers["/gone"] = lambda _: status
+    with sending(here):
+        begun(here, ada, ben)
+        receiver.wait(3, "/stays")
+        all_is_sent(here)
+    assert subscriptions.listed(here, ada) == [stays]
+    assert len(receiver.wait(0, "/gone")) == 1
 
 
 def old(platform: Platform, arrived: int) -> None:

@@ -80,7 +80,6 @@ class Poster:
 
 
 _HEADERS = [
-    (b"Content-Type", b"application/json"),
     (b"User-Agent", b"Warledger (webhooks)"),
     (b"Accept", b"*/*"),
     (b"Accept-Encoding", b"identity"),

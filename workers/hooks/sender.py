@@ -19,14 +19,15 @@ from typing import Any, TypeVar
 import structlog
 from cachetools import LRUCache
 
-from events.errors import NoMatch, StoreRefused, StoreUnavailable
+from events.errors import NoMatch, NoSuchHook, StoreRefused, StoreUnavailable
 from events.hooks import deliveries, subscriptions
 from events.hooks.addresses import target
 from events.hooks.deliveries import Outcome
-from events.hooks.messages import Message, Reader, headers
+from events.hooks.messages import Message, Reader, posted
 from events.hooks.pace import PATIENCE_MS
 from events.hooks.subscriptions import FAILING, GONE, Hook
 from events.platform import Platform
+from events.store.accounts import ADMIN
 from events.store.hooks import Cursor, Unsent
 from events.telemetry import metrics
 from events.timing.clock import wall_time
@@ -42,6 +43,7 @@ AGAIN = 1.0  # seconds until the next look after the store did not answer
 TELL_SECONDS = 5.0  # between two looks for changes of hooks that were cut short
 THREADS = 4  # that read and write the store
 GONE_STATUS = 410
+PUSH_GONE = (404, GONE_STATUS)  # of a push subscription that the browser has ended
 WAITING, WAITING_HOOKS = 100, 1000  # things of a hook that rests, which are due once something arrives; and hooks that have some
 
 Found = TypeVar("Found")
@@ -180,14 +182,14 @@ class Sender:
 
     async def _post(self, player: str, hook: Hook, message: Message, number: int, again: bool) -> Outcome:
         """Post a message, and note the answer."""
-        signed = await self._in_thread(headers, self._platform, player, hook, message, wall_time())
-        outcome = await self._answer(hook.url, signed, message.body)
+        headers, body = await self._in_thread(posted, self._platform, player, hook, message, wall_time())
+        outcome = await self._answer(hook.url, headers, body)
         metrics.hook_messages.labels("arrived" if outcome.arrived else outcome.failure or "refused").inc()
         metrics.hook_seconds.observe(outcome.ms / 1000)
         await self._in_thread(deliveries.note, self._platform, player, hook, message, number, again, outcome)
         return outcome
 
-    async def _answer(self, url: str, signed: Headers, body: bytes) -> Outcome:
+    async def _answer(self, url: str, headers: Headers, body: bytes) -> Outcome:
         """Return what a receiver answers. This is where a task ends when the sender stops: what was answered is noted first."""
         task = asyncio.current_task()
         assert task is not None
@@ -195,7 +197,7 @@ class Sender:
             raise asyncio.CancelledError
         self._posting.add(task)
         try:
-            return await self._poster.post(url, signed, body)
+            return await self._poster.post(url, headers, body)
         finally:
             self._posting.discard(task)
 
@@ -217,7 +219,12 @@ class Sender:
         """Put a message off that did not arrive, give it up, or turn its hook off."""
         now, cursor = wall_time(), unsent.cursor
         since = cursor.since or now
-        if outcome.status == GONE_STATUS:
+        if hook.push is not None and outcome.status in PUSH_GONE:
+            log.info("hook_stopped", hook=hook.id, reason=GONE)
+            with contextlib.suppress(NoSuchHook):
+                await self._in_thread(subscriptions.delete, self._platform, unsent.player, ADMIN, hook.id)
+            await self._in_thread(self._platform.store.hooks.finish, unsent, None)
+        elif outcome.status == GONE_STATUS:
             await self._stop(unsent, hook, GONE)
         elif now - since < PATIENCE_MS:
             fails, seconds = self._gates.failed(hook.id, cursor.tries + 1, outcome.retry_after)

@@ -1337,6 +1337,7 @@ class Hook(TypedDict):
     match: MatchId | None
     created: Moment
     on: bool
+    push: bool
     stopped: HookStopped | None
     public_key: str
 
@@ -1393,6 +1394,14 @@ class HookList(TypedDict):
     """Your webhooks, oldest first."""
 
     hooks: list[Hook]
+    push_key: str
+
+
+class HookRequestPush(TypedDict):
+    """The keys of a push subscription, for whose browser messages are encrypted."""
+
+    p256dh: str
+    auth: str
 
 
 class HookRequest(TypedDict):
@@ -1433,6 +1442,7 @@ class HookRequest(TypedDict):
     ]
     role: NotRequired[Literal["player", "organiser"]]
     match: NotRequired[MatchId]
+    push: NotRequired[HookRequestPush]
 
 
 class HookRotationRequest(TypedDict):
@@ -1790,6 +1800,7 @@ class NewHook(TypedDict):
     match: MatchId | None
     created: Moment
     on: bool
+    push: bool
     stopped: NewHookStopped | None
     public_key: str
     secret: str
