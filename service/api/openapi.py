@@ -62,7 +62,7 @@ A schema that belongs to one game has its code in front of its name: {codes}.
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
-WIDTH = 280
+WIDTH = 400
 SHORT = 3200  # what has at most so many characters has no line for each of its parts
 LONG = SHORT + 1  # an operation has a line for each of its parts, however short they are
 
