@@ -54,7 +54,7 @@ def fill(place: Place, number: int, first: str) -> tuple[int, float]:
     before, began, seconds = store.memory(), time.monotonic(), 0.0
     found, done = rows(number, first), 0
     while some := list(islice(found, AT_ONCE)):
-        calls: list[Call] = [([store.keys.stream(match)], [packed.game, packed.row, ""]) for match, packed in some]
+        calls: list[Call] = [([store.keys.stream(match)], [packed.game, packed.row]) for match, packed in some]
         started = time.perf_counter()
         store.client.run_all(_FILE_AWAY, calls)
         seconds += time.perf_counter() - started

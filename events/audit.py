@@ -123,7 +123,7 @@ def _compare_filed(trail: Trail, position: Position, stored: Stored, row: bytes,
 
     `at`: the moment of its last entry.
     """
-    if not filed.is_same(row, packed(position, at).row):
+    if not filed.is_same(row, packed(position, at, filed.head_of(row)[3]).row):
         trail.find("filed_differs", "What lists show of the archived match differs from its log. Rebuild it.")
     if stored.standing is not None or stored.due or not all(name.startswith(filed.NEWS) for name in stored.indexes):
         trail.find("index_differs", "The match is archived, and it is also in lists of matches that are not. Rebuild it.")

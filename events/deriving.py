@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from events.due import owed
@@ -40,12 +41,9 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
         moments.append(entry.at)
         if uncovered is None and entry.version > seen:
             uncovered = latest
-        if any(event["type"] == "seat_handed_over" for event in entry.events):  # earlier requests belong to the earlier player
-            position, stretch = _fold(platform, position, stretch, tags), []
         stretch.append(entry)
         while entry.version == stop:
-            position = _fold(platform, position, stretch, tags)
-            stretch = []
+            position, stretch = follow_with_tags(platform, position, stretch, tags), []
             if stop % EVERY == 0 and stop not in snapshots:
                 snapshots[stop] = pack(position)
             stop = next(stops, -1)
@@ -57,8 +55,17 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
     return Derived(position.version, standing, creator, requests, snapshots, lists, due, leaf, tags), position
 
 
+def follow_with_tags(platform: Platform, position: Position | None, entries: Sequence[Entry], tags: dict[int, bytes]) -> Position:
+    """Return the position after some entries. Add the tags of their requests by version. The entries must not be used afterwards."""
+    stretch: list[Entry] = []
+    for entry in entries:
+        if any(event["type"] == "seat_handed_over" for event in entry.events):  # earlier requests belong to the earlier player
+            position, stretch = _fold(platform, position, stretch, tags), []
+        stretch.append(entry)
+    return _fold(platform, position, stretch, tags)
+
+
 def _fold(platform: Platform, position: Position | None, stretch: list[Entry], tags: dict[int, bytes]) -> Position:
-    """Return the position after some entries. Add the tags of their requests by version."""
     if not stretch:
         assert position is not None
         return position

@@ -160,10 +160,13 @@ def stored(position: Position) -> Standing:
     return {**standing(position), "public": {**standing(listed), "version": listed.version, "updated": listed.at}}
 
 
-def packed(position: Position, at: int) -> Packed:
-    """Return what stays in the store of a match that is filed away. `at`: the moment of its last entry. Raises filed.NotFit."""
+def packed(position: Position, at: int, object: str) -> Packed:
+    """Return what stays in the store of a match that is filed away. `at`: the moment of its last entry. Raises filed.NotFit.
+
+    `object`: the hash that its object is named by.
+    """
     standing = canonical(stored(position))
-    return pack(position.match, position.game, position.version, position.digest, at, standing, indexes(position))
+    return pack(position.match, position.game, position.version, position.digest, at, standing, indexes(position), object)
 
 
 def clocks(table: Table) -> dict[str, dict[str, int | None]]:

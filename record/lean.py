@@ -11,7 +11,7 @@ A match is made whole by linking its entries again. So if its last digest is tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -78,10 +78,13 @@ def whole(head: Head, lines: Iterable[bytes]) -> Whole:
         raise BadLean(f"{type(reason).__name__}: {reason}") from None
 
 
-def _whole(head: Head, lines: Iterable[bytes]) -> Whole:
-    match, secret, digest, at = head["match"], head["secret"], START, 0
-    blind, raws, entries = blind_key(bytes.fromhex(secret)), [], []
-    for version, line in enumerate(islice(lines, head["entries"]), 1):
+def unlinked(head: Head, lines: Iterable[bytes], before: int = 0, at: int = 0) -> Iterator[Entry]:
+    """Yield the entries of lines without their digests. `before`: the version before them; `at`: the moment of the entry there.
+
+    Raises ValueError, KeyError, TypeError, AttributeError.
+    """
+    match, secret = head["match"], head["secret"]
+    for version, line in enumerate(lines, before + 1):
         part = loads(line)
         at += part["at"]
         revision, rules = part.get("revision", head["revision"]), part.get("rules", head["rules"])
@@ -90,14 +93,25 @@ def _whole(head: Head, lines: Iterable[bytes]) -> Whole:
         request = part.get("request")
         if request is not None and request.keys() == {"id"}:
             request = {"fingerprint": fingerprint_of(part["actor"], part["action"]), **request}
-        entry = Entry(match, version, *parts, revision, rules, at, request, "", shown, part.get("signed"))
-        linked, raw = link(digest, entry, blind)
-        digest = linked.digest
+        yield Entry(match, version, *parts, revision, rules, at, request, "", shown, part.get("signed"))
+
+
+def linked(head: Head, entries: Iterable[Entry], digest: str = START) -> tuple[list[Entry], list[bytes]]:
+    """Return entries with their digests, and their bytes in the log. `digest`: that of the entry before them. Raises NotCanonical."""
+    blind, found, raws = blind_key(bytes.fromhex(head["secret"])), [], []
+    for entry in entries:
+        one, raw = link(digest, entry, blind)
+        digest = one.digest
+        found.append(one)
         raws.append(raw)
-        entries.append(linked)
-    if len(raws) != head["entries"] or digest != head["digest"]:
+    return found, raws
+
+
+def _whole(head: Head, lines: Iterable[bytes]) -> Whole:
+    entries, raws = linked(head, unlinked(head, islice(lines, head["entries"])))
+    if not entries or len(raws) != head["entries"] or entries[-1].digest != head["digest"]:
         raise BadLean("its entries do not lead to its digest")
-    return Whole(match, raws, secret, entries)
+    return Whole(head["match"], raws, head["secret"], entries)
 
 
 def _line(entry: Entry, before: int, shared: Head) -> dict[str, Any]:

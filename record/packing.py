@@ -1,17 +1,21 @@
-"""Pack whole matches into few bytes, for the archive, and unpack them to the same bytes again.
+"""Pack whole matches into few bytes, for the archive, and unpack them, whole or in parts, to the same bytes again.
 
-A packed match is a header, which is a line of canonical JSON, and after it three parts. The header has
+A packed match is a header, which is a line of canonical JSON, then its blocks, then its side log. The header has
 
 - `format`: 1; `match`, `game`; `entries`: how many; `digest`: that of the last entry
-- `dictionary`: which dictionary the first and the third part were compressed with (record/dictionaries)
-- `parts`: the length of each part in bytes; `sha256`: the hash of all that follows the header, in hex.
+- `dictionary`: which dictionary the texts were compressed with (record/dictionaries)
+- `blocks`: of each block how many entries it has, and the lengths of its two parts in bytes; `sidelog`: the length of the side log, or 0.
 
-The first part, in zstd, is the lean form of the match (record/lean.py): `{"revision","rules","secret"}` on the first line, then a line for
-each entry. Hashes, signatures and random ids that stand there once are replaced by a byte that says of which kind they are (KINDS). The
-second part has them as bytes, one after the other, because nothing compresses them. The third part, in zstd, is the side log of the match;
-its length is 0 if the match has none.
+A block has BLOCK entries, and the last one the rest. Its first part, in zstd, is the lean form of these entries (record/lean.py): a line
+`{"links","revision","rules","secret"}`, then a line for each entry. Hashes, signatures and random ids that stand there once are replaced by
+a byte that says of which kind they are (KINDS). The second part has them as bytes, one after the other, because nothing compresses them.
+The side log of the match is in zstd, too.
 
-Unpacking links the entries again, and they must lead to the digest in the header. So a damaged match is never taken for a whole one.
+A *stretch* is STRETCH entries of a block. `links` has the digest and the moment of the entry before each stretch, but the first one of the
+match. So what a page needs is linked from there on, and a position needs no digest but its own.
+
+`unpack` links all entries, and they must lead to the digest in the header. So a damaged match is never taken for a whole one. `Packed` does
+not: whoever reads parts must know that the bytes are those that were packed (events/archive/matches.py).
 docs/auditing.md describes the format for other languages.
 """
 
@@ -20,17 +24,18 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
-from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from record.dictionaries import NoDictionary, dictionary, newest, zstd
-from record.entries import Entry, canonical, parse
+from record.entries import START, Entry, canonical, parse
 from record.json_text import loads
-from record.lean import BadLean, Head, lean, whole
+from record.lean import BadLean, Head, lean, linked, unlinked
 
 FORMAT = 1
+BLOCK = 1024  # entries of a block
+STRETCH = 64  # entries of a stretch
 LEVEL = 19  # of zstd
 KINDS = (32, 16, 8, 16, 32, 64)  # what the bytes 1 to 6 stand for: 64, 32 and 16 hex digits, UUIDs, keys and signatures in base64
 MOST = 256 << 20  # bytes of an unpacked part
@@ -38,7 +43,7 @@ _LONG = re.compile(
     rb'(?<=")(?:([0-9a-f]{64})|([0-9a-f]{32})|([0-9a-f]{16})|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|([A-Za-z0-9+/]{43}=)|([A-Za-z0-9+/]{86}==))(?=")'
 )
 _PLACE = re.compile(rb"[\x01-\x06]")  # no JSON has these bytes
-_SHARED = ("revision", "rules", "secret")  # members of a head that stand in the first part
+_SHARED = ("revision", "rules", "secret")  # members of a head that stand in each block
 
 
 class BadPacked(ValueError):
@@ -46,14 +51,15 @@ class BadPacked(ValueError):
 
 
 class Header(NamedTuple):
-    """What is known about a packed match without unpacking it. `parts`: the three parts. The others are members of the header."""
+    """What is known about a packed match without unpacking it. `blocks`: how many entries each has, and its two parts."""
 
     match: str
     game: str
     entries: int
     digest: str
     dictionary: str
-    parts: list[bytes]
+    blocks: list[tuple[int, bytes, bytes]]
+    sidelog: bytes
 
 
 class Unpacked(NamedTuple):
@@ -65,6 +71,63 @@ class Unpacked(NamedTuple):
     digest: str
     secret: str
     sidelog: bytes
+
+
+class Block(NamedTuple):
+    """Entries of a match in their lean form. `before`: the version before them. `links`: the digest and the moment before each stretch."""
+
+    head: Head
+    before: int
+    lines: list[bytes]
+    links: list[tuple[str, int]]
+
+    def entries(self, stretch: int = 0) -> Iterator[Entry]:
+        """Yield the entries from a stretch on, without digests."""
+        first = stretch * STRETCH
+        return unlinked(self.head, self.lines[first:], self.before + first, self.links[stretch][1])
+
+    def linked(self, stretch: int) -> tuple[list[Entry], list[bytes]]:
+        """Return the entries of a stretch, and their bytes in the log. Raises BadPacked if they do not lead to the next stretch."""
+        first, (digest, at) = stretch * STRETCH, self.links[stretch]
+        try:
+            found = linked(self.head, unlinked(self.head, self.lines[first : first + STRETCH], self.before + first, at), digest)
+        except (ValueError, KeyError, TypeError, AttributeError) as reason:
+            raise BadPacked(f"{type(reason).__name__}: {reason}") from None
+        if stretch + 1 < len(self.links) and found[0][-1].digest != self.links[stretch + 1][0]:
+            raise BadPacked(f"its entries do not lead to the digest of version {self.before + first + STRETCH}")
+        return found
+
+
+class Packed:
+    """A packed match that is unpacked as far as somebody needs it. It never changes. Every method raises BadPacked."""
+
+    def __init__(self, content: bytes, read: Callable[[str], bytes | None] | None = None) -> None:
+        """`read`: returns a dictionary that this program does not have, by name."""
+        self.header = header_of(content)
+        self._using = _dictionary(self.header.dictionary, read)
+
+    def block(self, number: int) -> Block:
+        """Return a block."""
+        count, text, long = self.header.blocks[number]
+        before = sum(entries for entries, _, _ in self.header.blocks[:number])
+        shared, *lines = _put_back(_decompressed(text, self._using), long).split(b"\n")
+        try:
+            head = loads(shared)
+            links = [(digest, at) for digest, at in head.pop("links", [])]
+            known = head.keys() == {*_SHARED} and all(isinstance(digest, str) and type(at) is int for digest, at in links)
+        except (ValueError, TypeError, AttributeError):
+            known = False
+        if not known:
+            raise BadPacked("a block has no head")
+        if number == 0:
+            links.insert(0, (START, 0))
+        if len(lines) != count or len(links) != -(-count // STRETCH) or before % STRETCH:
+            raise BadPacked("its header does not fit")
+        return Block({**head, "match": self.header.match}, before, lines, links)
+
+    def sidelog(self) -> bytes:
+        """Return the side log."""
+        return self.header.sidelog and _decompressed(self.header.sidelog, self._using)
 
 
 def pack(match: str, raws: list[bytes], secret: str, sidelog: bytes = b"", using: str = "") -> bytes:
@@ -79,11 +142,12 @@ def pack(match: str, raws: list[bytes], secret: str, sidelog: bytes = b"", using
     record.packing.BadPacked: its entries do not lead to its digest
     """
     using = using or newest("match")
-    head, text, long = _texts(match, raws, secret)
-    parts = [_compressed(text, using), long, _compressed(sidelog, using) if sidelog else b""]
-    rest = b"".join(parts)
-    told = {"dictionary": using, "format": FORMAT, "parts": list(map(len, parts)), "sha256": sha256(rest).hexdigest()}
-    return canonical(head | told) + b"\n" + rest
+    head, texts = _texts(match, raws, secret)
+    blocks = [(text.count(b"\n"), _compressed(short, using), long) for text in texts for short, long in [_taken_out(text)]]
+    beside = _compressed(sidelog, using) if sidelog else b""
+    lengths = [[count, len(text), len(long)] for count, text, long in blocks]
+    told = {**head, "blocks": lengths, "dictionary": using, "format": FORMAT, "sidelog": len(beside)}
+    return b"".join([canonical(told), b"\n", *(part for _, *parts in blocks for part in parts), beside])
 
 
 def sample(match: str, raws: list[bytes], secret: str) -> bytes:
@@ -93,11 +157,20 @@ def sample(match: str, raws: list[bytes], secret: str) -> bytes:
     >>> sample(MATCH, RAWS, SECRET.hex()).count(b"\n")
     4
     """
-    return _texts(match, raws, secret)[1]
+    return b"\n".join(_taken_out(text)[0] for text in _texts(match, raws, secret)[1])
+
+
+def hash_of(content: bytes) -> str:
+    """Return the hash of a packed match by which its object is named, in hex.
+
+    >>> hash_of(b"")
+    'e3b0c44298fc1c14'
+    """
+    return sha256(content).hexdigest()[:16]
 
 
 def header_of(content: bytes) -> Header:
-    """Return the header of a packed match, and its parts, if they have the hash that the header tells. Raises BadPacked.
+    """Return the header of a packed match, and its parts. Raises BadPacked.
 
     >>> from record.example import MATCH, RAWS, SECRET
     >>> header = header_of(pack(MATCH, RAWS, SECRET.hex()))
@@ -105,20 +178,22 @@ def header_of(content: bytes) -> Header:
     ('war', 4, True)
     """
     line, _, rest = content.partition(b"\n")
+    blocks, at = [], 0
     try:
         told = loads(line)
         if told["format"] != FORMAT:
             raise BadPacked(f"its format is {told['format']!r}, not {FORMAT}")
-        ends = list(accumulate(told["parts"], initial=0))
-        parts = [rest[start:end] for start, end in pairwise(ends)]
-        header = Header(told["match"], told["game"], told["entries"], told["digest"], told["dictionary"], parts)
-        if len(parts) != 3 or ends[-1] != len(rest) or sha256(rest).hexdigest() != told["sha256"]:
+        for count, text, long in told["blocks"]:
+            blocks.append((count, rest[at : at + text], rest[at + text : at + text + long]))
+            at += text + long
+        whole = at + told["sidelog"] == len(rest) and min(text for _, text, _ in told["blocks"]) > 0 and told["sidelog"] >= 0
+        if not whole or sum(count for count, _, _ in blocks) != told["entries"]:
             raise BadPacked("its parts are damaged")
+        return Header(told["match"], told["game"], told["entries"], told["digest"], told["dictionary"], blocks, rest[at:])
     except (ValueError, KeyError, TypeError) as reason:
         if isinstance(reason, BadPacked):
             raise
         raise BadPacked(f"{type(reason).__name__}: {reason}") from None
-    return header
 
 
 def unpack(content: bytes, read: Callable[[str], bytes | None] | None = None) -> Unpacked:
@@ -132,23 +207,32 @@ def unpack(content: bytes, read: Callable[[str], bytes | None] | None = None) ->
     Traceback (most recent call last):
     record.packing.BadPacked: its parts are damaged
     """
-    header = header_of(content)
-    using = _dictionary(header.dictionary, read)
-    packed, long, sidelog = header.parts
-    text = _put_back(_decompressed(packed, using), long)
-    shared, *lines = text.split(b"\n")
+    packed = Packed(content, read)
+    header, digest, at, secret = packed.header, START, 0, ""
+    entries: list[Entry] = []
+    raws: list[bytes] = []
+    for number in range(len(header.blocks)):
+        block = packed.block(number)
+        secret = block.head["secret"]
+        for stretch, link in enumerate(block.links):
+            if link != (digest, at):
+                raise BadPacked("its links are not those of its entries")
+            some, bytes_of_some = block.linked(stretch)
+            entries += some
+            raws += bytes_of_some
+            digest, at = entries[-1].digest, entries[-1].at
     try:
-        found = whole({**loads(shared), "match": header.match, "entries": header.entries, "digest": header.digest}, lines)
-        fits = len(lines) == header.entries and header.game == found.entries[0].events[0]["game"]
-    except (ValueError, TypeError, IndexError, KeyError) as reason:
-        raise BadPacked(str(reason)) from None
-    if not fits:
-        raise BadPacked("its header does not fit")
-    return Unpacked(found.match, found.raws, found.entries, header.digest, found.secret, sidelog and _decompressed(sidelog, using))
+        if digest != header.digest:
+            raise BadPacked("its entries do not lead to its digest")
+        if header.game != entries[0].events[0]["game"]:
+            raise BadPacked("its header does not fit")
+    except (IndexError, KeyError, TypeError):
+        raise BadPacked("its first entry names no game") from None
+    return Unpacked(header.match, raws, entries, header.digest, secret, packed.sidelog())
 
 
-def _texts(match: str, raws: list[bytes], secret: str) -> tuple[Head, bytes, bytes]:
-    """Return members of the header, the text of the first part, and the second part. Raises BadPacked."""
+def _texts(match: str, raws: list[bytes], secret: str) -> tuple[Head, list[bytes]]:
+    """Return members of the header, and the text of each block. Raises BadPacked."""
     try:
         head, lines = lean(match, raws, secret)
         head["game"] = parse(raws[0]).events[0]["game"]
@@ -156,8 +240,13 @@ def _texts(match: str, raws: list[bytes], secret: str) -> tuple[Head, bytes, byt
         raise BadPacked(str(reason)) from None
     except (IndexError, KeyError):
         raise BadPacked("its first entry names no game") from None
-    shared = canonical({name: head.pop(name) for name in _SHARED})
-    return head, *_taken_out(b"\n".join([shared, *lines]))
+    shared, texts = {name: head.pop(name) for name in _SHARED}, []
+    for first in range(0, len(lines), BLOCK):
+        last = min(first + BLOCK, len(lines))
+        before = [parse(raws[start - 1]) for start in range(first, last, STRETCH) if start]
+        links = {"links": [[entry.digest, entry.at] for entry in before]} if before else {}
+        texts.append(b"\n".join([canonical({**shared, **links}), *lines[first:last]]))
+    return head, texts
 
 
 def _taken_out(text: bytes) -> tuple[bytes, bytes]:

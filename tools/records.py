@@ -18,7 +18,7 @@ from record.lean import BadLean, whole
 from record.packing import BadPacked, unpack
 from record.trail import header_of, revealed
 
-_XZ, _PACKED = b"\xfd7zXZ\x00", b'{"dictionary":'
+_XZ, _PACKED = b"\xfd7zXZ\x00", b'{"blocks":'
 _MATCHES = "matches"  # in the folder of the archive of a service (events/archive/matches.py)
 _SUFFIXES = (".xz", ".json", ".jsonl", ".ndjson", ".dossier", ".record")
 
@@ -42,7 +42,7 @@ def read(paths: Iterable[Path]) -> Iterator[Record]:
     """
     for path in paths:
         if (path / _MATCHES).is_dir():
-            yield from map(_of_file, _newest(path / _MATCHES))
+            yield from _newest(path / _MATCHES)
         elif path.is_dir():
             yield from read(file for file in sorted(path.rglob("*")) if file.suffix in _SUFFIXES)
         else:
@@ -66,14 +66,11 @@ def read_file(path: Path) -> Iterator[Record]:
     yield _of_record(path, [line for line in lines_of_record(content) if line.strip()])
 
 
-def _newest(folder: Path) -> Iterator[Path]:
-    """Yield an object of each match of an archive: that of its last version."""
+def _newest(folder: Path) -> Iterator[Record]:
+    """Yield each match of an archive: of several objects the one that goes on the latest."""
     for match in sorted(folder.glob("*/*")):
-        yield max(match.iterdir(), key=lambda file: (int(file.name.partition("-")[0]), file.name))
-
-
-def _of_file(path: Path) -> Record:
-    return _of_object(path, path.read_bytes())
+        found = [_of_object(file, file.read_bytes()) for file in sorted(match.iterdir())]
+        yield max(found, key=lambda record: (parse(record.raws[-1]).at, len(record.raws)))
 
 
 def _of_object(path: Path, content: bytes) -> Record:

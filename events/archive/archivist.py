@@ -3,7 +3,7 @@
 Each step begins only after the one before it is done, and a process that is killed anywhere loses and doubles nothing:
 
 1. Audit the match. One with findings stays in the store.
-2. Create its object, unless there is one: of an attempt that was killed, for example.
+2. Create its object, unless there is the same one: of an attempt that was killed, for example.
 3. Read it back and unpack it. Its entries and its side log must be those of the store, byte for byte.
 4. Remove the match from the store and file it away, in one function that does nothing if anything was appended, refused or read since.
 
@@ -169,7 +169,7 @@ def why_not(platform: Platform, match: str, since: int | None, unsent: set[str])
 def archive_one(platform: Platform, match: str) -> str:
     """Move a match into the archive. Return why this was not done, or "". The caller has checked `why_not`.
 
-    Raises NoMatch, StoreUnavailable, StoreRefused if this user may not, ArchiveUnavailable, ArchiveDamaged if another object has its name.
+    Raises NoMatch, StoreUnavailable, StoreRefused if this user may not, ArchiveUnavailable, ArchiveDamaged if the object is another.
     """
     entries = list(platform.store.live.read_all(match))
     sidelog = platform.store.sidelog.raw(match)
@@ -184,14 +184,12 @@ def archive_one(platform: Platform, match: str) -> str:
     origins, logs = server_log.origins(platform), platform.store.server_logs
     returns, leaves = logs.returns(origins, match), logs.noted(origins, match)
     whole = Whole(match, entries, position.digest, position.secret, sidelog, leaves)
-    row = packed(position, parse(entries[-1]).at)
-    objects_of.write(platform.archive.objects, whole)
-    found = objects_of.read(platform.archive.objects, match, whole.away)
-    if found._replace(leaves={}) != whole._replace(leaves={}):
-        raise ArchiveDamaged(objects_of.name_of(match, whole.away), "it has other bytes than the store")
-    if not platform.store.archiving.remove(match, row, sidelog, whole.away.sidelog):
+    away = objects_of.write(platform.archive.objects, whole)
+    if objects_of.read(platform.archive.objects, match, away) != whole:
+        raise ArchiveDamaged(objects_of.name_of(match, away), "it has other entries than the store")
+    if not platform.store.archiving.remove(match, packed(position, parse(entries[-1]).at, away.object), sidelog):
         return CHANGED
-    logs.forget(match, shedding.said(leaves, found.leaves), returns)
+    logs.forget(match, leaves, returns)
     metrics.archived.inc()
     log.info("match_archived", match=match, version=len(entries))
     return ""

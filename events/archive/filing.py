@@ -14,7 +14,7 @@ import structlog
 
 from events.archive import matches as objects_of
 from events.archive.matches import Whole
-from events.archive.reading import Unpacked
+from events.deriving import follow_with_tags
 from events.errors import ArchiveDamaged, StoreRefused, StoreUnavailable
 from events.notary import server_log
 from events.standings import packed
@@ -47,7 +47,7 @@ def file_again(platform: Platform, after: str = "", anew: bool = False, done: Ca
     """
     number = filed = 0
     damaged: list[str] = []
-    for chunk in _batched(objects_of.newest(platform.archive.objects, after)):
+    for chunk in _batched(objects_of.all_matches(platform.archive.objects, after)):
         places = platform.store.archiving.where([match for match, _ in chunk])
         for (match, names), where in zip(chunk, places, strict=True):
             number += 1
@@ -89,22 +89,34 @@ def want_leaves(platform: Platform) -> int:
 
 
 def _file(platform: Platform, match: str, away: Away | None, names: list[str]) -> bool:
-    """File away a match as its objects at one head have it: as the one with the longest side log, which only grows.
+    """File away a match as one of its objects has it: the one that goes on the latest, with the longest side log, which only grows.
 
     `away`: how it is filed away now. A match that does not continue this stays as it is: the store was restored, and went on otherwise.
     """
-    whole = max((objects_of.named(platform.archive.objects, name) for name in names), key=_noted)
-    if away is not None and (len(whole.entries) < away.head or parse(whole.entries[away.head - 1]).digest != away.digest):
-        log.warning("object_of_another_past", name=names[-1], version=away.head)
+    found = [objects_of.named(platform.archive.objects, name) for name in names]
+    pasts = [one for one in found if away is None or _continues(one[0], away)]
+    for _, other in (one for one in found if one not in pasts):
+        log.warning("object_of_another_past", name=objects_of.name_of(match, other))
+    if not pasts:
         return False
-    last = parse(whole.entries[-1])
-    position = Unpacked(platform, whole).position
-    return platform.store.lists.file_away(match, packed(position, last.at), whole.away.sidelog)
+    whole, newest = max(pasts, key=lambda one: _age(one[0]))
+    for one, other in pasts:
+        if not _continues(whole, other):  # the store has lost which of them counts
+            log.warning("object_of_another_past", name=objects_of.name_of(one.match, other))
+    entries = list(map(parse, whole.entries))
+    at, position = entries[-1].at, follow_with_tags(platform, None, entries, {})
+    return platform.store.lists.file_away(match, packed(position, at, newest.object))
 
 
-def _noted(whole: Whole) -> int:
-    """Return how many refused actions and reads the side log of a match has counted."""
-    return sum(int(head.partition(" ")[0]) for head in whole.sidelog.heads.values())
+def _continues(whole: Whole, away: Away) -> bool:
+    """Return True if a match has the entry with which it is filed away."""
+    return len(whole.entries) >= away.head and parse(whole.entries[away.head - 1]).digest == away.digest
+
+
+def _age(whole: Whole) -> tuple[int, int, int]:
+    """Return the moment of the last entry, the version, and how many refused actions and reads the side log has counted."""
+    noted = sum(int(head.partition(" ")[0]) for head in whole.sidelog.heads.values())
+    return parse(whole.entries[-1]).at, len(whole.entries), noted
 
 
 def _batched(values: Iterator[T]) -> Iterator[tuple[T, ...]]:

@@ -1,7 +1,8 @@
 """Write and read whole matches as objects. An object never changes: a match that is brought back and grows gets another one.
 
-The object of a match is named `matches/<first two characters of its id after the m>/<match>/<head>`. With a side log `-` and a hash of that
-follow. So an attempt that failed leaves nothing in the way of a later one, after something more was refused.
+The object of a match is named `matches/<first two characters of its id after the m>/<match>/<head>-<hash>`. The hash is that of its bytes
+(record.packing.hash_of), and the store keeps it. So no attempt that failed, and no other past of the match, is in the way of a later one.
+And what is read of an object is what the archivist wrote, without linking all its entries again.
 
 The dictionary that a match was packed with is the object `dictionaries/<its name>`. It is there before the match is.
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from hashlib import sha256
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from events.store.archiving import Away
 from events.store.server_logs import Noted
 from events.store.sidelog import RawSideLog
 from record.dictionaries import newest as newest_dictionary
-from record.packing import BadPacked, pack, unpack
+from record.packing import BadPacked, Packed, hash_of, pack, unpack
 
 PREFIX = "matches/"
 _AT = re.compile(rb'"actor":"[a-z0-9_]+","at":([0-9]{1,15}),"digest":"')
@@ -43,58 +43,91 @@ class Whole(NamedTuple):
     sidelog: RawSideLog
     leaves: Noted = {}
 
-    @property
-    def away(self) -> Away:
-        """How it is filed away."""
-        text = _packed(self.sidelog, {})
-        return Away(len(self.entries), self.digest, sha256(text).hexdigest()[:16] if text else "")
+
+class Beside(NamedTuple):
+    """What a match has beside its entries: its side log, and its leaves in the server's logs."""
+
+    sidelog: RawSideLog
+    leaves: Noted
 
 
 def name_of(match: str, away: Away) -> str:
     """Return the name of the object of a match as it is filed away.
 
-    >>> name_of("mabcdefghijklmnop", Away(812, "00" * 32))
-    'matches/ab/mabcdefghijklmnop/812'
+    >>> name_of("mabcdefghijklmnop", Away(812, "00" * 32, "0123456789abcdef"))
+    'matches/ab/mabcdefghijklmnop/812-0123456789abcdef'
     """
-    return f"{_folder(match)}{away.head}" + (f"-{away.sidelog}" if away.sidelog else "")
+    return f"{folder_of(match)}{away.head}-{away.object}"
 
 
-def write(objects: Objects, whole: Whole) -> bool:
-    """Create the object of a match. Return False if there is one of that name. Raises ArchiveUnavailable, ArchiveDamaged, BadPacked."""
-    using = newest_dictionary("match")
-    dictionaries.keep(objects, using)
-    content = pack(whole.match, whole.entries, whole.secret, _packed(whole.sidelog, whole.leaves), using)
-    return objects.create(name_of(whole.match, whole.away), content)
+def write(objects: Objects, whole: Whole) -> Away:
+    """Create the object of a match, unless there is one of that name. Return how the match is to be filed away.
+
+    Raises ArchiveUnavailable, ArchiveDamaged, BadPacked.
+    """
+    content = packed(whole)
+    away = Away(len(whole.entries), whole.digest, hash_of(content))
+    dictionaries.keep(objects, newest_dictionary("match"))
+    objects.create(name_of(whole.match, away), content)
+    return away
+
+
+def packed(whole: Whole) -> bytes:
+    """Return the content of the object of a match. Raises BadPacked."""
+    return pack(whole.match, whole.entries, whole.secret, _packed(whole.sidelog, whole.leaves), newest_dictionary("match"))
 
 
 def read(objects: Objects, match: str, away: Away) -> Whole:
-    """Return a match as it is filed away. Raises ArchiveUnavailable, ArchiveDamaged."""
+    """Return a match as it is filed away, with all its entries linked. Raises ArchiveUnavailable, ArchiveDamaged."""
     name = name_of(match, away)
-    whole = _read(objects, name)
-    if whole.match != match or whole.away != away:
+    whole = _whole(objects, name)
+    if (whole.match, len(whole.entries), whole.digest) != (match, away.head, away.digest):
         raise ArchiveDamaged(name, "it is another match or version than the store knows")
     return whole
 
 
-def named(objects: Objects, name: str) -> Whole:
-    """Return the match in an object. Raises ArchiveUnavailable, ArchiveDamaged."""
-    whole = _read(objects, name)
-    if name != name_of(whole.match, whole.away):
-        raise ArchiveDamaged(name, "it is another match or version than its name says")
-    return whole
+def opened(objects: Objects, match: str, away: Away) -> Packed:
+    """Return a match as it is filed away, to unpack parts of it. Its bytes have the hash that the store knows.
 
-
-def newest(objects: Objects, after: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Yield each match in the archive after one, with the names of its objects at the greatest head. Raises ArchiveUnavailable.
-
-    They are in the order of names, which is that of ids. More than one name means that attempts with other side logs came before.
+    Raises ArchiveUnavailable, ArchiveDamaged.
     """
-    start = f"{_folder(after)}~" if after else ""  # after the names of that match
+    name = name_of(match, away)
+    try:
+        found = Packed(_content(objects, name), partial(dictionaries.read, objects))
+    except BadPacked as reason:
+        raise ArchiveDamaged(name, f"it cannot be read ({reason})") from None
+    if (found.header.match, found.header.entries, found.header.digest) != (match, away.head, away.digest):
+        raise ArchiveDamaged(name, "it is another match or version than the store knows")
+    return found
+
+
+def beside(match: Packed) -> Beside:
+    """Return what a match has beside its entries. Raises BadPacked."""
+    try:
+        return Beside(*_unpacked(match.sidelog()))
+    except (ValueError, KeyError, TypeError, AttributeError) as reason:
+        raise BadPacked(f"{type(reason).__name__}: {reason}") from None
+
+
+def named(objects: Objects, name: str) -> tuple[Whole, Away]:
+    """Return the match in an object, and how it is filed away. Raises ArchiveUnavailable, ArchiveDamaged."""
+    whole = _whole(objects, name)
+    away = Away(len(whole.entries), whole.digest, name.rpartition("-")[2])
+    if name != name_of(whole.match, away):
+        raise ArchiveDamaged(name, "it is another match or version than its name says")
+    return whole, away
+
+
+def all_matches(objects: Objects, after: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Yield each match in the archive after one, with the names of its objects. Raises ArchiveUnavailable.
+
+    They are in the order of names, which is that of ids. More than one name means that attempts came before, that the match was brought
+    back and went on, or that the store was restored and the match has another past.
+    """
+    start = f"{folder_of(after)}~" if after else ""  # after the names of that match
     for match, names in groupby(objects.names(PREFIX, start), _match_in):
-        found = [(head, name) for name in names if (head := _head_in(name))]
-        if found:
-            highest = max(head for head, _ in found)
-            yield match, [name for head, name in found if head == highest]
+        if found := [name for name in names if head_in(name)]:
+            yield match, found
 
 
 def moment_of(raw: bytes) -> int:
@@ -105,31 +138,41 @@ def moment_of(raw: bytes) -> int:
 
 def all_names(objects: Objects, match: str) -> list[str]:
     """Return the names of all objects of a match. Raises ArchiveUnavailable."""
-    return list(objects.names(_folder(match)))
+    return list(objects.names(folder_of(match)))
 
 
-def _read(objects: Objects, name: str) -> Whole:
-    content = objects.read(name)
-    if content is None:
-        raise ArchiveDamaged(name, "it is missing")
+def folder_of(match: str) -> str:
+    """Return what the names of the objects of a match begin with."""
+    return f"{PREFIX}{match[1:3]}/{match}/"
+
+
+def head_in(name: str) -> int:
+    """Return the last version of a match from the name of its object; 0 if that is no such name."""
+    head = name.rpartition("/")[2].partition("-")[0]
+    return int(head) if head.isdecimal() else 0
+
+
+def _whole(objects: Objects, name: str) -> Whole:
+    content = _content(objects, name)
     try:
         found = unpack(content, partial(dictionaries.read, objects))
         return Whole(found.match, found.raws, found.digest, found.secret, *_unpacked(found.sidelog))
-    except (BadPacked, ValueError, KeyError, TypeError) as reason:
+    except (BadPacked, ValueError, KeyError, TypeError, AttributeError) as reason:
         raise ArchiveDamaged(name, f"it cannot be read ({reason})") from None
 
 
-def _folder(match: str) -> str:
-    return f"{PREFIX}{match[1:3]}/{match}/"
+def _content(objects: Objects, name: str) -> bytes:
+    """Return the bytes of an object if they have the hash that its name has."""
+    content = objects.read(name)
+    if content is None:
+        raise ArchiveDamaged(name, "it is missing")
+    if hash_of(content) != name.rpartition("-")[2]:
+        raise ArchiveDamaged(name, "it has other bytes than were written")
+    return content
 
 
 def _match_in(name: str) -> str:
     return name.split("/")[2]
-
-
-def _head_in(name: str) -> int:
-    head = name.rpartition("/")[2].partition("-")[0]
-    return int(head) if head.isdecimal() else 0
 
 
 def _packed(sidelog: RawSideLog, leaves: Noted) -> bytes:

@@ -1,7 +1,7 @@
 """Read matches wherever they are: in the store, or in the archive if they are filed away.
 
 A match in the store costs no round trip more. Only where the store has nothing is asked whether the match is filed away. A process keeps
-the archived matches that it read last, unpacked, up to a number of bytes.
+the archived matches that it read last (unpacked.py), up to a number of bytes.
 """
 
 from __future__ import annotations
@@ -9,36 +9,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock, Thread, local
 from typing import TYPE_CHECKING
 
 import structlog
 from cachetools import LRUCache
 
-from events import recall
 from events.archive import matches as objects_of
-from events.archive.matches import Whole
 from events.archive.mirrored import open_archive
 from events.archive.objects import Objects
 from events.archive.tiles_away import TilesAway
+from events.archive.unpacked import Unpacked
 from events.errors import AWAY, ArchiveDamaged, ArchiveUnavailable, StoreUnavailable
-from events.snapshots import EVERY, pack
 from events.store.archiving import Away, Where
-from events.store.log import FILED, PAGE, Appended, Changes, Claim, Conflict, Item, Known, Loaded, RedisLog, Since
+from events.store.log import FILED, PAGE, Appended, Changes, Claim, Conflict, Item, Known, Loaded, RedisLog, Since, every
 from events.store.server_logs import Noted
 from events.store.sidelog import RawSideLog
 from events.telemetry import metrics
-from games.kernel import Game
 from record.entries import parse
-from record.positions import Position, asker, follow, follow_all
-from record.thoughts import request_in
 
 if TYPE_CHECKING:
     from events.platform import Platform
 
 KEPT = 32 << 20  # bytes of unpacked matches that a process keeps
-BESIDE = 300  # bytes that are kept beside each entry, about
 LOOK = 10.0  # seconds between two looks whether it answers, at least
 FETCHED_AT_ONCE = 4
 _LOCKS = 64
@@ -55,84 +49,6 @@ def hurry() -> None:
     What is not in memory is read and folded by another thread, and ArchiveUnavailable is raised meanwhile.
     """
     _OF_THREAD.hurries = True
-
-
-class Unpacked:
-    """An archived match in memory, with what was derived from its entries so far."""
-
-    def __init__(self, platform: Platform, whole: Whole) -> None:
-        self._platform = platform
-        self.whole = whole
-        self.entries = whole.entries
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes, with its snapshots and requests."""
-        return sum(map(len, self.entries)) + BESIDE * len(self.entries)
-
-    @property
-    def is_folded(self) -> bool:
-        """True if its snapshots are there, so that no position costs more than a few entries."""
-        return "snapshots" in self.__dict__
-
-    def fold(self) -> None:
-        """Fold its entries, which takes a millisecond for each or so."""
-        _ = self.snapshots
-
-    @cached_property
-    def snapshots(self) -> dict[int, bytes]:
-        """The positions at every multiple of EVERY, so that no position costs more than a few entries; none if an entry is unreadable."""
-        found: dict[int, bytes] = {}
-        position: Position | None = None
-        try:
-            game = self._game
-            for start in range(0, len(self.entries) - EVERY + 1, EVERY):
-                position = follow_all(game, position, map(parse, self.entries[start : start + EVERY]))
-                assert position is not None
-                found[start + EVERY] = pack(position)
-        except Exception as reason:  # noqa: BLE001 - the match can be told without snapshots, and whoever folds it finds the error
-            log.error("match_unreadable", match=self.whole.match, error=type(reason).__name__)
-        return found
-
-    @property
-    def position(self) -> Position:
-        """The position at its head. Raises Unreadable."""
-        position = follow_all(self._game, None, map(parse, self.entries))
-        assert position is not None
-        return position
-
-    @cached_property
-    def requests(self) -> dict[str, Known]:
-        """The answers of requests, by name. Raises Unreadable."""
-        found: dict[str, Known] = {}
-        position: Position | None = None
-        for version, raw in enumerate(self.entries, 1):
-            entry = parse(raw)
-            position = follow(self._game, position, entry)
-            request = request_in(entry) if version > 1 else None
-            if request is not None:
-                name = f"{asker(entry, position)}/{request['id']}"
-                first = found[name].first if name in found else version
-                found[name] = Known(first, version, request["fingerprint"], self.entries[first - 1 : version])
-        return found
-
-    @property
-    def _game(self) -> Game:
-        """The game that folds its entries."""
-        first = parse(self.entries[0])
-        return recall.folding(self._platform, first.events[0]["game"], first.revision)
-
-    def load(self, version: int | None) -> Loaded:
-        """Return what is needed to build a position (Log.load)."""
-        wanted = len(self.entries) if version is None else version
-        best = min(wanted, len(self.entries)) // EVERY * EVERY
-        snapshot = self.snapshots.get(best)
-        start = best if snapshot is not None else 0
-        return Loaded(len(self.entries), snapshot, self.entries[start:wanted][:PAGE], self.whole.secret)
-
-    def known(self, claim: str) -> Known | None:
-        """Return the request with a name if it was carried out."""
-        return self.requests.get(claim) if claim else None
 
 
 class Archive:
@@ -216,13 +132,21 @@ class Archive:
                 found = self._kept.get(key)
             if found is not None:
                 return found
-            whole = objects_of.read(self.objects, match, away)
+            found = Unpacked(self.platform, match, away, objects_of.opened(self.objects, match, away), partial(self._weigh, key))
             metrics.archive_read.inc()
-            found = Unpacked(self.platform, whole)
             with self._lock:
-                if found.size <= self._kept.maxsize:
-                    self._kept[key] = found
+                self._keep(key, found)
             return found
+
+    def _weigh(self, key: tuple[str, Away]) -> None:
+        """Let the bytes of a match count that has grown. Others are forgotten for it."""
+        with self._lock:
+            if (found := self._kept.pop(key, None)) is not None:
+                self._keep(key, found)
+
+    def _keep(self, key: tuple[str, Away], found: Unpacked) -> None:
+        with suppress(ValueError):  # it is larger than all that may be kept
+            self._kept[key] = found
 
     def _fetch(self, match: str, away: Away) -> None:
         """Read a match and fold its entries in another thread, unless enough are being read."""
@@ -244,12 +168,12 @@ class Archive:
     def sidelog(self, match: str) -> RawSideLog:
         """Return the side log of a match that is not in the store; an empty one if there is no such match. Raises as `read` does."""
         (where,) = self.platform.store.archiving.where([match])
-        return RawSideLog() if where.away is None else self.read(match, where.away).whole.sidelog
+        return RawSideLog() if where.away is None else self.read(match, where.away).beside.sidelog
 
     def logged(self, match: str) -> Noted:
         """Return the leaves of a match that is not in the store; none if there is no such match. Raises as `read` does."""
         (where,) = self.platform.store.archiving.where([match])
-        return {} if where.away is None or where.head else self.read(match, where.away).whole.leaves
+        return {} if where.away is None or where.head else self.read(match, where.away).beside.leaves
 
 
 class ArchivedLog:
@@ -281,7 +205,10 @@ class ArchivedLog:
             if where.head:
                 found[place] = self._live.newest([matches[place]])[0]
             elif where.away is not None:
-                found[place] = where.away.head, self._archive.read(matches[place], where.away).entries[-1]
+                found[place] = (
+                    where.away.head,
+                    self._archive.read(matches[place], where.away).last,
+                )
         return found
 
     def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
@@ -293,26 +220,25 @@ class ArchivedLog:
             if where.head:
                 found[place] = self._live.spans([wanted[place]])[0]
             elif where.away is not None and first <= min(last, where.away.head):
-                entries = self._archive.read(match, where.away).entries[first - 1 : last]
-                found[place] = list(enumerate(entries, first))[:PAGE]
+                entries = self._archive.read(match, where.away).entries(first - 1, min(last, first - 1 + PAGE))
+                found[place] = list(enumerate(entries, first))
         return found
 
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit` (Log)."""
-        if found := self._live.read(match, after, limit):
+        found = self._live.page(match, after, limit)
+        if found is not None:
             return found
         where = self._where(match)
         if where.head:
             return self._live.read(match, after, limit) if where.head > after else []
         if where.away is None or where.away.head <= after:
             return []
-        return self._archive.read(match, where.away).entries[after : after + limit]
+        return self._archive.read(match, where.away).entries(after, after + limit)
 
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
         """Yield every entry after a version (Log)."""
-        while page := self.read(match, after):
-            yield from page
-            after += len(page)
+        return every(self.read, match, after)
 
     def items(self, match: str) -> Iterator[Item]:
         """Yield every raw item (Log). Those of an archived match are as its object gives them."""
@@ -353,9 +279,10 @@ class ArchivedLog:
 
     def _since(self, found: Unpacked, version: int, claim: str, digest: str) -> Since:
         known = found.known(claim)
-        if digest and 0 < version <= len(found.entries) and parse(found.entries[version - 1]).digest != digest:
+        head = found.away.head
+        if digest and 0 < version <= head and parse(found.entries(version - 1, version)[0]).digest != digest:
             return Since(-1, [], known)
-        return Since(len(found.entries), found.entries[version : version + PAGE], known)
+        return Since(head, found.entries(version, version + PAGE), known)
 
     def append(
         self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""

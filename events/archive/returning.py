@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from events import deriving
+from events.archive import matches as objects_of
 from events.telemetry import metrics
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def bring_back(platform: Platform, match: str) -> bool:
     (where,) = platform.store.archiving.where([match])
     if where.away is None:
         return where.head > 0
-    whole = platform.archive.read(match, where.away).whole
+    whole = objects_of.read(platform.archive.objects, match, where.away)  # with every entry linked
     derived, _ = deriving.derive(platform, match)
     platform.store.server_logs.note(match, whole.leaves)  # before the match can go on: no leaf is added twice
     done = platform.store.archiving.bring_back(match, where.away, whole.secret, whole.entries, derived, whole.sidelog)

@@ -1,6 +1,6 @@
 """File finished matches away, and bring them back. The archive has their entries (events/archive). The store keeps where each one is.
 
-What lists show of such a match is packed (filing.lua). `{p3}:beside` has a hash of its side log, if it has one.
+What lists show of such a match is packed (filing.lua).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _WHERE = script("where")
 
 
 class Away(NamedTuple):
-    """A match that is filed away: its last version, the digest of the entry there, and a hash of its side log, or "" if that is empty."""
+    """A match that is filed away: its last version, the digest of the entry there, and the hash of its object, by which that is named."""
 
     head: int
     digest: str
-    sidelog: str = ""
+    object: str
 
 
 class Where(NamedTuple):
@@ -56,12 +56,11 @@ class Archiving(OfMatches):
     def filed(self) -> Iterator[tuple[str, Away]]:
         """Yield every match that is filed away, those of a partition in the order in which they were."""
         for tag in self._keys.tags():
-            sidelogs = {match.decode(): hash.decode() for match, hash in self._client.ask("HGETALL", f"{tag}:beside").items()}
             after = "-"
             while page := self._client.items(f"{tag}:filed", after, "+", PAGE):
                 for id, fields in page:
-                    match, head, digest = head_of(fields[b"r"])
-                    yield match, Away(head, digest, sidelogs.get(match, ""))
+                    match, head, digest, object = head_of(fields[b"r"])
+                    yield match, Away(head, digest, object)
                     after = f"({id.decode()}"
 
     def number(self) -> int:
@@ -81,13 +80,12 @@ class Archiving(OfMatches):
         found = self._client.ask_all([("HKEYS", f"{tag}:cursors") for tag in self._keys.tags()])
         return {item.decode(errors="surrogateescape").partition("|")[0] for items in found for item in items}
 
-    def remove(self, match: str, packed: Packed, sidelog: RawSideLog, hash: str) -> bool:
+    def remove(self, match: str, packed: Packed, sidelog: RawSideLog) -> bool:
         """Remove a match that is in the archive with this side log, and file it away. Only the archivist may.
 
-        `hash`: of the side log (Away). Return False, and change nothing, if the match or its side log has changed, or if it needs a leaf.
-        Raises StoreRefused for others.
+        Return False, and change nothing, if the match or its side log has changed, or if it needs a leaf. Raises StoreRefused for others.
         """
-        words: list[str | bytes | int] = [orjson.dumps(sidelog.heads), packed.game, packed.row, hash, *packed.news]
+        words: list[str | bytes | int] = [orjson.dumps(sidelog.heads), packed.game, packed.row, *packed.news]
         return bool(self._client.run(_ARCHIVE, [self._keys.stream(match)], words))
 
     def bring_back(self, match: str, away: Away, secret: str, entries: Sequence[bytes], derived: Derived, sidelog: RawSideLog) -> bool:
@@ -115,5 +113,5 @@ class Archiving(OfMatches):
 def _away(text: bytes) -> Away | None:
     if not text:
         return None
-    head, digest, *sidelog = text.decode().split(" ")
-    return Away(int(head), digest, *sidelog)
+    head, digest, object = text.decode().split(" ")
+    return Away(int(head), digest, object)

@@ -6,7 +6,8 @@ A row has, in big-endian integers:
 - its game, as its partition numbers games (1), flags (1), and the number of its people (1): each is an id (10 bytes), and flags (1) for the
   results of that player, for a seat, and for the creator of the match;
 - if it is rated, when it was over (6); if a ruling changed its result, when (6); the number of its tags, each with its length (1);
-- its last version (4), the digest of the entry there (32), and how long after the creation that was (5);
+- its last version (4), the digest of the entry there (32), the hash that its object is named by (8), and how long after the creation the
+  entry was (5);
 - how the standing is packed, with the number of its dictionary (1), the match's secret (32), and the standing in zstd.
 """
 
@@ -35,6 +36,8 @@ _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.content_size_flag: 0,
     zstd.CompressionParameter.dict_id_flag: 0,
 }
+OBJECT = 8  # bytes of the hash of an object
+
 _KEPT = 1024  # rows that are listed again and again
 _OUR_DIGITS, _DIGITS = "234567abcdefghijklmnopqrstuvwxyz", "0123456789abcdefghijklmnopqrstuv"
 _TO_DIGITS, _FROM_DIGITS = str.maketrans(_OUR_DIGITS, _DIGITS), str.maketrans(_DIGITS, _OUR_DIGITS)
@@ -57,14 +60,18 @@ class Filed(NamedTuple):
 
     head: int
     digest: str
+    object: str
     at: int
     standing: bytes
 
 
-def pack(match: str, game: str, head: int, digest: str, at: int, standing: bytes, indexes: Mapping[str, int]) -> Packed:
+def pack(
+    match: str, game: str, head: int, digest: str, at: int, standing: bytes, indexes: Mapping[str, int], object: str = "00" * OBJECT
+) -> Packed:
     """Pack a match that is over. `at`: the moment of its last entry; `indexes`: as events/standings.py derives them. Raises NotFit.
 
-    The moment of the last change that its creator sees is not in it: the store has it.
+    `object`: the hash that its object is named by, in hex. The moment of the last change that its creator sees is not in the row: the store
+    has it.
     """
     created = indexes["all"]
     flags, people, tags, moments, news = 0, dict[str, int](), list[str](), dict[str, int](), list[str]()
@@ -103,6 +110,7 @@ def pack(match: str, game: str, head: int, digest: str, at: int, standing: bytes
         *[bytes([len(tag)]) + tag.encode() for tag in tags],
         struct.pack(">I", head),
         bytes.fromhex(digest),
+        bytes.fromhex(object),
         struct.pack(">Q", at - created)[3:],
         _packed_standing(standing, [match, *people], created),
     ]
@@ -114,9 +122,9 @@ def unpack(row: bytes) -> Filed:
     """Return what a row has."""
     match, created, place = id_of("m", row[:10]), int.from_bytes(row[10:16], "big"), _place_of_head(row)
     ids = [match, *(id_of("p", row[start : start + 10]) for start in range(25, 25 + 11 * row[24], 11))]
-    head, digest = int.from_bytes(row[place : place + 4], "big"), row[place + 4 : place + 36].hex()
-    at = created + int.from_bytes(row[place + 36 : place + 41], "big")
-    return Filed(head, digest, at, _standing(row[place + 41 :], ids, created))
+    _, head, digest, object = head_of(row)
+    at = created + int.from_bytes(row[place + 36 + OBJECT : place + 41 + OBJECT], "big")
+    return Filed(head, digest, object, at, _standing(row[place + 41 + OBJECT :], ids, created))
 
 
 def is_same(row: bytes, other: bytes) -> bool:
@@ -124,10 +132,11 @@ def is_same(row: bytes, other: bytes) -> bool:
     return row[:16] + row[23:] == other[:16] + other[23:]
 
 
-def head_of(row: bytes) -> tuple[str, int, str]:
-    """Return the match of a row, its last version, and the digest of the entry there, without unpacking the rest."""
+def head_of(row: bytes) -> tuple[str, int, str, str]:
+    """Return the match of a row, its last version, the digest there, and the hash of its object, without unpacking the rest."""
     place = _place_of_head(row)
-    return id_of("m", row[:10]), int.from_bytes(row[place : place + 4], "big"), row[place + 4 : place + 36].hex()
+    end = place + 36
+    return id_of("m", row[:10]), int.from_bytes(row[place : place + 4], "big"), row[place + 4 : end].hex(), row[end : end + OBJECT].hex()
 
 
 def _place_of_head(row: bytes) -> int:

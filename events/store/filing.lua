@@ -528,18 +528,29 @@ end
 
 -- ---------------------------------------------------------------- filing
 
--- Return the last version of a match from its row, the digest of the entry there in hex, and the moment of that entry.
+-- Return bytes in hex.
+local function in_hex(bytes)
+  return (string.gsub(bytes, '.', function(each) return string.format('%02x', string.byte(each)) end))
+end
+
+-- Return the last version of a match from its row, the digest of the entry there in hex, the hash of its object in hex, and the moment of
+-- that entry.
 local function head_of(row)
   local _, place = tags_of(row)
   local head, after = struct.unpack('>I4', row.raw, place)
-  local digest = string.gsub(string.sub(row.raw, after, after + 31), '.', function(each) return string.format('%02x', string.byte(each)) end)
-  return head, digest, row.created + struct.unpack('>I5', row.raw, after + 32)
+  local digest, object = in_hex(string.sub(row.raw, after, after + 31)), in_hex(string.sub(row.raw, after + 32, after + 39))
+  return head, digest, object, row.created + struct.unpack('>I5', row.raw, after + 40)
 end
 
--- Return the head and the digest of a match that is filed away, as "head digest", or false.
+-- Return how a match is filed away by its row, as "head digest object".
+local function as_away(row)
+  return string.format('%d %s %s', head_of(row))
+end
+
+-- Return how a match is filed away as text, or false.
 local function filed(of_partition, match)
   local row = row_of_match(files_of(of_partition), match)
-  return row and string.format('%d %s', head_of(row)) or false
+  return row and as_away(row) or false
 end
 
 -- Take a match that is filed away out again: out of its row and all lists. Its place in the list of updates becomes an ordinary one.

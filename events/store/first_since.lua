@@ -8,7 +8,7 @@ for _, stream in ipairs(KEYS) do
   if high == 1 then
     local row = row_of_match(files_of(tag .. ':'), match)
     if row then
-      local head, _, at = head_of(row)
+      local head, _, _, at = head_of(row)
       low = at < moment and head + 1 or 0
       high = low
     end

@@ -45,10 +45,10 @@ WRITES: Mapping[str, str] = {
     "XDEL": _of_matches("filed"),
     "SET": f"{_of_matches('x:*', 'm:*', 'g:*')} {_BEGUN} {_BARRIERS}",
     "HSET": (
-        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts', 'beside', 'given')} {_PLAYER} {_DELIVERIES} "
+        f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts', 'given')} {_PLAYER} {_DELIVERIES} "
         f"{_SIGNING_KEYS} {_PROCESSES} {_NOW} {_SERVER_LOG} {_RATINGS}"
     ),
-    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors', 'beside')} {_PLAYER} {_SIGNING_KEYS} {_NOW} {_RATINGS}",
+    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_SIGNING_KEYS} {_NOW} {_RATINGS}",
     "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS}",
     "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES}",
     "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*', 'g:*')} {_PLAYER} {_DELIVERIES} {_NOW} {_RATINGS}",

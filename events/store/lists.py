@@ -59,13 +59,11 @@ class Lists(OfMatches):
         """Return the standing of each match, or None."""
         return [orjson.loads(row.standing) if row.standing else None for row in self.with_entries(matches)]
 
-    def file_away(self, match: str, packed: Packed, sidelog: str = "") -> bool:
+    def file_away(self, match: str, packed: Packed) -> bool:
         """File away a match that the archive has. Return False if its entries are in the store, or it is filed away at a later version, or
         with another digest.
-
-        `sidelog`: a hash of its side log, or "" if that is empty.
         """
-        return bool(self._client.run(_FILE_AWAY, [self._keys.stream(match)], [packed.game, packed.row, sidelog, *packed.news]))
+        return bool(self._client.run(_FILE_AWAY, [self._keys.stream(match)], [packed.game, packed.row, *packed.news]))
 
     def row(self, match: str) -> bytes:
         """Return the row of a match that is filed away (filed.py); b"" if it is none."""

@@ -7,7 +7,7 @@ nobody else knows.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -235,11 +235,17 @@ class RedisLog:
         page = self._client.items(self._keys.stream(match), f"{after + 1}-0", "+", limit)
         return [entry for _, entry in _spanned(match, page)]
 
+    def page(self, match: str, after: int, limit: int) -> list[bytes] | None:
+        """Return the entries after a version as `read` does, or None if the log has nothing from that version on: it may be archived.
+
+        It reads the entry of that version, too. So an empty page of a match in the store is told from a match that is not there.
+        """
+        page = self._client.items(self._keys.stream(match), f"{max(1, after)}-0", "+", limit + bool(after))
+        return [entry for version, entry in _spanned(match, page) if version > after] if page else None
+
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
         """Yield every entry after a version, fetched page by page."""
-        while page := self.read(match, after):
-            yield from page
-            after += len(page)
+        return every(self.read, match, after)
 
     def items(self, match: str) -> Iterator[Item]:
         """Yield every raw item of the stream, with all fields in order."""
@@ -359,6 +365,15 @@ class RedisLog:
             tag, _, match = key.partition(f":{kind}:")
             if tag in tags:
                 yield tag, match
+
+
+def every(read: Callable[[str, int, int], list[bytes]], match: str, after: int) -> Iterator[bytes]:
+    """Yield every entry after a version, page by page. A page that is not full is the last one."""
+    while page := read(match, after, PAGE):
+        yield from page
+        after += len(page)
+        if len(page) < PAGE:
+            return
 
 
 def _sidelog(seat: str, reads: bytes | None, refused: bytes | None) -> SideLog | None:

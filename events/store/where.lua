@@ -2,4 +2,4 @@
 -- KEYS  1 stream
 -- returns {head in the store or 0, how it is filed away or ""}
 local tag, match = partition_and_match(KEYS[1], 's')
-return {redis.call('XLEN', KEYS[1]), away(tag .. ':', match) or ''}
+return {redis.call('XLEN', KEYS[1]), filed(tag .. ':', match) or ''}

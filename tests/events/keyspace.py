@@ -14,9 +14,7 @@ def projections(client: RedisClient) -> dict[str, Any]:
     """Return the content of every key that is derived from streams."""
     found = {}
     for key in sorted(set(client.keys("{p*}:*"))):
-        if any(kind in key for kind in (":s:", ":x:", ":f:", ":w:", ":refused", ":beside", *FILED)) or key.startswith(
-            ("{players}", "{pulse}")
-        ):
+        if any(kind in key for kind in (":s:", ":x:", ":f:", ":w:", ":refused", *FILED)) or key.startswith(("{players}", "{pulse}")):
             continue
         kind = client.ask("TYPE", key)
         kind = kind.decode() if isinstance(kind, bytes) else kind

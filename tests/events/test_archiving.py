@@ -20,6 +20,7 @@ from events.audit import audit
 from events.deriving import derive
 from events.errors import ArchiveDamaged, ArchiveUnavailable, StoreRefused
 from events.platform import Platform
+from events.rebuild import rebuild
 from events.standings import packed
 from events.store.archiving import Away
 from events.store.log import Changes, Claim, Conflict, Known
@@ -28,7 +29,7 @@ from events.store.server_logs import start_of
 from events.store.sidelog import RawSideLog
 from record.entries import parse
 from tests.conftest import Servers, within
-from tests.events.archives import Begin, away, finished, moved
+from tests.events.archives import Begin, away, finished, logged, moved
 from tests.events.keyspace import projections
 
 
@@ -136,7 +137,7 @@ def test_a_kill_between_two_steps_loses_and_doubles_nothing(platform: Platform, 
     if not away(platform, match):
         assert archive_one(keeper, match) == ""
     assert told(platform, match) == before
-    assert list(objects.names(objects_of.PREFIX)) == [objects_of.name_of(match, platform.store.archiving.where([match])[0].away)]  # type: ignore[arg-type]
+    assert list(objects.names(objects_of.PREFIX)) == [objects_of.name_of(match, _filed(platform, match))]
 
 
 def test_what_was_not_written_as_it_should_be_is_not_removed(platform: Platform, keeper: Platform, begin: Begin) -> None:
@@ -148,12 +149,37 @@ def test_what_was_not_written_as_it_should_be_is_not_removed(platform: Platform,
     keeper.archive.put(Forgetful())
     with pytest.raises(ArchiveDamaged):
         archive_one(keeper, match)
+    (name,) = objects_of.all_names(keeper.archive.objects, match)
     keeper.archive.put(Memory())
-    keeper.archive.objects.create(objects_of.name_of(match, _filed(platform, match)), b"{}")
+    keeper.archive.objects.create(name, b"{}")
     with pytest.raises(ArchiveDamaged):
         archive_one(keeper, match)
     assert not away(platform, match)
     assert audit(platform, match).ok
+
+
+def test_another_past_of_a_match_does_not_keep_it_from_the_archive(
+    platform: Platform, keeper: Platform, begin: Begin, ann: str, servers: Servers
+) -> None:
+    match = begin(target=3)
+    backup = {key: servers.keeper.dump(key) for key in servers.keeper.keys("{p*}:*")}
+    pasts = []
+    for request in ("before", "after"):  # the store is restored in between
+        play.play(platform, match, "one", [{"type": "add", "stay": False, "by": 3}], request=request)
+        logged(platform)
+        moved(keeper, match)
+        pasts.append((_filed(platform, match), told(platform, match)))
+        servers.keeper.delete(*servers.keeper.keys("{p*}:*"))
+        if request == "before":
+            for key, value in backup.items():
+                servers.keeper.restore(key, 0, value)
+        platform.cache.drop(match)
+        keeper.cache.drop(match)
+    (first, _), (second, later) = pasts
+    assert (first.head, first.digest == second.digest) == (second.head, False)
+    assert rebuild(platform).filed == 1, "of both, what came later counts"
+    assert _filed(platform, match) == second
+    assert told(platform, match) == later
 
 
 @pytest.mark.parametrize("news", ["entry", "refusal", "leaf"])
@@ -225,7 +251,7 @@ def test_a_leaf_that_its_object_does_not_say_stays(platform: Platform, keeper: P
     match, logs, origin = finished(platform, begin), platform.store.server_logs, platform.signer.name
     write = objects_of.write
 
-    def slow(objects: Objects, whole: Whole) -> bool:
+    def slow(objects: Objects, whole: Whole) -> Away:
         servers.keeper.hset(f"{start_of(origin)}m:{match}", "hour:9", f"9 1 {'ab' * 32} 5 5")
         return write(objects, whole)
 
@@ -247,17 +273,18 @@ def test_there_are_never_two_histories(platform: Platform, keeper: Platform, beg
     assert log.append(match, head - 1, [entries[-1]], Changes()) == Conflict(head, [entries[-1]])
     assert log.append(match, head, [entries[-1]], Changes(), digest="00" * 32) == Conflict(-1, [])
     assert away(platform, match)
-    assert platform.store.archiving.where([match])[0].away == (head, last.digest, "")
+    filed = _filed(platform, match)
+    assert filed[:2] == (head, last.digest)
     derived, _ = derive(platform, match)
     secret = platform.store.log.load(match).secret or ""
-    shorter = Away(head - 1, parse(entries[-2]).digest)
-    for other, wrong, lines in ((match, shorter, entries[:-1]), ("m" + "a" * 16, Away(head, last.digest), entries)):
+    shorter, another = Away(head - 1, parse(entries[-2]).digest, filed.object), filed._replace(object="00" * 8)
+    for other, wrong, lines in ((match, shorter, entries[:-1]), (match, another, entries), ("m" + "a" * 16, filed, entries)):
         assert not platform.store.archiving.bring_back(other, wrong, secret, lines, derived, RawSideLog())
         assert platform.store.live.head(other) == 0
-    row = packed(recall.position(platform, match), last.at)
+    row = packed(recall.position(platform, match), last.at, filed.object)
     assert bytes.fromhex(last.digest) in row.row
     assert not platform.store.lists.file_away(match, row._replace(row=row.row.replace(bytes.fromhex(last.digest), bytes(32))))
-    assert platform.store.archiving.where([match])[0].away == (head, last.digest, "")
+    assert _filed(platform, match) == filed
     known = log.append(match, head, [b"{}"], Changes(), Claim(f"{ann}/r0one", "f"))
     assert isinstance(known, Known)
     assert away(platform, match)
@@ -329,5 +356,6 @@ def test_a_thread_that_others_wait_for_never_waits_for_an_object(platform: Platf
 
 
 def _filed(platform: Platform, match: str) -> Away:
-    position = recall.position(platform, match)
-    return Away(position.version, position.digest)
+    (where,) = platform.store.archiving.where([match])
+    assert where.away is not None
+    return where.away

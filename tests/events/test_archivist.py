@@ -80,7 +80,7 @@ def test_one_match_that_cannot_be_archived_stops_no_other(platform: Platform, se
         assert worker.round() == (0, False)
         assert worker.round() == (0, True), "it is put off, and looked at again"
         assert [away(platform, match) for match in (damaged, sound)] == [False, True]
-        assert not list(keeper.archive.objects.names(objects_of.name_of(damaged, objects_of.Away(1, ""))[:-1]))
+        assert not objects_of.all_names(keeper.archive.objects, damaged)
 
 
 def test_a_store_that_has_lost_what_it_knew_learns_it_from_the_archive(
@@ -93,7 +93,7 @@ def test_a_store_that_has_lost_what_it_knew_learns_it_from_the_archive(
         before = [told(platform, match) for match in matches]
         listed = platform.store.lists.newest(["status:over"], None, 9), platform.store.lists.with_entries(matches)
         moved(keeper, *matches[:2])
-        for pattern in ("{p*}:filed", "{p*}:g:*", "{p*}:groups", "{p*}:counts", "{p*}:passing", "{p*}:beside"):
+        for pattern in ("{p*}:filed", "{p*}:g:*", "{p*}:groups", "{p*}:counts", "{p*}:passing"):
             for key in servers.keeper.scan_iter(pattern):
                 servers.keeper.delete(key)
         assert [platform.store.log.head(match) > 0 for match in matches] == [False, False, True]

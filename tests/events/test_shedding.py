@@ -107,10 +107,13 @@ def test_the_store_forgets_the_leaves_of_a_match_that_its_object_says(
     assert logs.noted([origin], match) == noted
     shedding.forget(keeper)
     assert logs.noted([origin], match) == noted, "it is in the store"
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper.store.server_logs, "forget", lambda *_: None)
+        moved(keeper, match)
     servers.keeper.hset(f"{{log}}:{'ab' * 8}:m:{match}", "end:1", "7 1 ab 5 5")  # a log that the object does not know
     monkeypatch.setattr(server_log, "origins", lambda _: [origin, "other.example"])
     monkeypatch.setattr(sys.modules["events.store.server_logs"], "hash_of", lambda name: "ab" * 8 if name != origin else hash_of(name))
-    moved(keeper, match)
+    shedding.forget(keeper)
     assert logs.noted([origin, "other.example"], match) == {"ab" * 8: {"end:1": "7 1 ab 5 5"}}
 
 

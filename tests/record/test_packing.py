@@ -11,10 +11,10 @@ import pytest
 
 from record import dictionaries, packing
 from record.dictionaries import FOLDER, NoDictionary, content, dictionary, hashes, newest
-from record.entries import START, Entry, blind_key, link, parse
+from record.entries import START, Entry, blind_key, canonical, link, parse
 from record.example import MATCH, RAWS, SECRET
 from record.lean import BadLean, lean, whole
-from record.packing import BadPacked, header_of, pack, unpack
+from record.packing import BadPacked, Packed, hash_of, header_of, pack, unpack
 from record.thoughts import fingerprint_of
 from tools import dictionaries as training
 from tools.private import ROOT
@@ -39,9 +39,9 @@ def chain(*actions: dict[str, Any], requests: tuple[Any, ...] = (), signed: tupl
 
 
 def resealed(packed: bytes, **changed: Any) -> bytes:
-    """Return a packed match with other members in its header, and the right hash of its parts."""
+    """Return a packed match with other members in its header."""
     line, _, rest = packed.partition(b"\n")
-    return json.dumps({**json.loads(line), "sha256": sha256(rest).hexdigest(), **changed}).encode() + b"\n" + rest
+    return json.dumps({**json.loads(line), **changed}).encode() + b"\n" + rest
 
 
 def test_a_match_is_unpacked_to_the_same_bytes_and_entries() -> None:
@@ -111,8 +111,11 @@ def test_what_does_not_follow_from_its_secret_is_not_packed() -> None:
 def test_every_changed_byte_is_found() -> None:
     packed = pack(MATCH, RAWS, HEX, b"side")
     for at in range(len(packed)):
-        with pytest.raises(BadPacked):
-            unpack(packed[:at] + bytes([packed[at] ^ 1]) + packed[at + 1 :])
+        damaged = packed[:at] + bytes([packed[at] ^ 1]) + packed[at + 1 :]
+        assert hash_of(damaged) != hash_of(packed)
+        if at < len(packed) - len(header_of(packed).sidelog):  # by which nothing is linked
+            with pytest.raises(BadPacked):
+                unpack(damaged)
     for damaged in (b"", packed[:-1], packed + b"x", packed[5:], b"null\n", b"[]\n", b'{"format":1}\n'):
         with pytest.raises(BadPacked):
             unpack(damaged)
@@ -122,7 +125,8 @@ def test_every_changed_byte_is_found() -> None:
     "changed",
     [
         {"match": "m" + "b" * 16}, {"entries": 3}, {"entries": 5}, {"entries": "4"}, {"digest": "00" * 32}, {"digest": None},
-        {"dictionary": "match-999"}, {"dictionary": 1}, {"parts": []}, {"parts": None}, {"format": 2},
+        {"dictionary": "match-999"}, {"dictionary": 1}, {"format": 2}, {"sidelog": 1},
+        {"blocks": []}, {"blocks": None}, {"blocks": [[4, 0, 9]]},
     ],
     ids=str,
 )  # fmt: skip
@@ -134,12 +138,47 @@ def test_a_header_that_lies_is_found(changed: dict[str, Any]) -> None:
 
 def test_parts_that_do_not_fit_are_found() -> None:
     packed = pack(MATCH, RAWS, HEX)
-    header = header_of(packed)
-    text, long, _ = header.parts
+    ((_, text, long),) = header_of(packed).blocks
     for parts in ([text, long + b"x", b""], [text, long[:-1], b""], [text, long, b"no zstd"], [text * 2, long, b""], [long, text, b""]):
-        told = {**json.loads(packed.partition(b"\n")[0]), "parts": list(map(len, parts))}
+        told = {"blocks": [[4, *map(len, parts[:2])]], "sidelog": len(parts[2])}
         with pytest.raises(BadPacked):
-            unpack(resealed(json.dumps(told).encode() + b"\n" + b"".join(parts)))
+            unpack(resealed(packed[: packed.index(b"\n")] + b"\n" + b"".join(parts), **told))
+
+
+@pytest.fixture
+def blocks(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The entries of a match that are packed as three blocks, of two stretches at most."""
+    monkeypatch.setattr(packing, "BLOCK", 4)
+    monkeypatch.setattr(packing, "STRETCH", 2)
+    return chain({"type": "create_match"}, *({"type": "x", "number": number} for number in range(10)))
+
+
+def test_each_stretch_of_each_block_is_read_without_the_others(blocks: list[bytes]) -> None:
+    content = pack(MATCH, blocks, HEX)
+    assert unpack(content).raws == blocks
+    assert [count for count, _, _ in header_of(content).blocks] == [4, 4, 3]
+    for number, before, stretches in ((2, 8, 2), (1, 4, 2), (0, 0, 2)):
+        block = Packed(content).block(number)
+        assert (block.before, len(block.links)) == (before, stretches)
+        for stretch in range(stretches):
+            first, last = before + 2 * stretch, min(before + 2 * stretch + 2, 11)
+            entries, raws = block.linked(stretch)
+            assert (raws, entries) == (blocks[first:last], list(map(parse, blocks[first:last])))
+            assert list(block.entries(stretch)) == [parse(raw)._replace(digest="") for raw in blocks[first : before + 4]]
+
+
+def test_links_that_lie_are_found(blocks: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    good = pack(MATCH, blocks, HEX)
+    for old, new in ((parse(blocks[3]).digest, "ab" * 32), (f"{parse(blocks[3]).at}]", f"{parse(blocks[3]).at + 1}]")):
+        with monkeypatch.context() as patch:
+            patch.setattr(packing, "canonical", lambda value, old=old, new=new: canonical(value).replace(old.encode(), new.encode()))
+            lies = pack(MATCH, blocks, HEX)
+        assert lies != good
+        with pytest.raises(BadPacked):
+            unpack(lies)
+    block = Packed(good).block(0)
+    with pytest.raises(BadPacked, match="digest of version 2"):
+        block._replace(links=[block.links[0], ("ab" * 32, 0)]).linked(0)
 
 
 def test_a_part_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from unittest import mock
 
 from events import deciding, play
 from events.archive import archivist
+from events.archive.objects import Memory
 from events.errors import ArchiveUnavailable, StoreUnavailable
 from events.notary import sequencing
 from events.notary.leading import Lead
@@ -109,17 +110,17 @@ def _unfenced() -> Iterator[None]:
         yield
 
 
-def _unread(original: Callable[..., Any], objects: Any, whole: Any) -> bool:
+def _unread(original: Callable[..., Any], objects: Any, whole: Any) -> Any:
     with suppress(ArchiveUnavailable):
-        original(objects, whole)
-    return True
+        return original(objects, whole)
+    return original(Memory(), whole)
 
 
 @contextmanager
 def _not_read_back() -> Iterator[None]:
     written: dict[str, Any] = {}
 
-    def write(original: Callable[..., Any], objects: Any, whole: Any) -> bool:
+    def write(original: Callable[..., Any], objects: Any, whole: Any) -> Any:
         written[whole.match] = whole
         return _unread(original, objects, whole)
 
