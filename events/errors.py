@@ -127,6 +127,14 @@ class ArchiveUnavailable(StoreUnavailable, code="archive_away"):
     """
 
 
+class ArchiveTaken(ArchiveUnavailable):
+    """The archive belongs to another store. `reason`: a sentence."""
+
+    def __init__(self, place: str) -> None:
+        sentence = f"The archive {place} belongs to another store. Each service needs an archive of its own (WARLEDGER_ARCHIVE)."
+        super().__init__(f"{sentence} If that store is lost, `./run archive adopt` takes it over.")
+
+
 class ArchiveDamaged(PlatformError, code="archive_damaged"):
     """An object of the archive is missing, or is not what it should be. `name`: which object. `reason`: a sentence without its end."""
 

@@ -1,4 +1,4 @@
-"""Look after the archive of finished matches: `./run archive list`, `move`, `verify`, `back`."""
+"""Look after the archive of finished matches: `./run archive list`, `move`, `verify`, `back`, `adopt`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from tqdm import tqdm
 
 from events.archive import matches as objects_of
-from events.archive import shedding
+from events.archive import owner, shedding
 from events.archive.archivist import archive_one, why_not
 from events.archive.returning import bring_back
-from events.errors import ArchiveDamaged, ArchiveUnavailable, NoMatch, PlatformError
+from events.errors import ArchiveDamaged, ArchiveTaken, ArchiveUnavailable, NoMatch, PlatformError
 from events.keeping import embedded
 from events.platform import Platform, open_platform
 from events.store.archiving import Away
@@ -38,8 +38,8 @@ WHY = {
 def main(arguments: list[str] | None = None) -> int:
     """Carry out a command. Return 0, 1 if something is wrong or was not done, 2 if the store cannot be opened, 130 if interrupted."""
     parser = argparse.ArgumentParser(prog="./run archive", description="Look after the archive of finished matches.")
-    parser.add_argument("what", choices=("list", "move", "verify", "back"))
-    parser.add_argument("matches", nargs="*", metavar="MATCH", help="these matches; without any, all of them (not with back)")
+    parser.add_argument("what", choices=("list", "move", "verify", "back", "adopt"))
+    parser.add_argument("matches", nargs="*", metavar="MATCH", help="these matches; without any, all of them (not with back and adopt)")
     add_data_option(parser)
     options = parser.parse_args(arguments)
     wrong = [match for match in options.matches if not fits(MATCH, match)]
@@ -47,7 +47,11 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"{wrong[0]} is not the id of a match" if wrong else "name the matches to bring back")
     try:
         with opened(options.data) as platform:
-            done = {"list": listed, "move": moved, "verify": verified, "back": brought_back}[options.what](platform, options.matches)
+            do = {"list": listed, "move": moved, "verify": verified, "back": brought_back, "adopt": adopted}[options.what]
+            done = do(platform, options.matches)
+    except ArchiveTaken as reason:
+        print(reason.reason, file=sys.stderr)
+        return 2
     except ArchiveUnavailable as reason:
         print(f"The archive does not answer: {reason.reason}", file=sys.stderr)
         return 2
@@ -72,6 +76,7 @@ def listed(platform: Platform, matches: list[str]) -> bool:
 
 def moved(platform: Platform, matches: list[str]) -> bool:
     """Move finished matches to the archive now, however new they are. Return False if one of the named ones was not moved."""
+    platform.archive.claim()
     wanted = matches or list(_over(platform))
     done = 0
     stay: list[tuple[str, str]] = []
@@ -118,6 +123,13 @@ def brought_back(platform: Platform, matches: list[str]) -> bool:
     for match, done in zip(matches, found, strict=True):
         print(f"{match} is in the store." if done else f"There is no match {match}.", file=sys.stdout if done else sys.stderr)
     return all(found)
+
+
+def adopted(platform: Platform, matches: list[str]) -> bool:
+    """Let the archive belong to this store, whichever had it. Return True."""
+    owner.adopt(platform.archive.objects, owner.id_of(platform))
+    print(f"{platform.settings.archive_place} belongs to this store.")
+    return True
 
 
 def _filed(platform: Platform, matches: list[str]) -> Iterator[tuple[str, Away]]:

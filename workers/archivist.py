@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from events.archive.archivist import Archivist
-from events.errors import ArchiveUnavailable, StoreRefused, StoreUnavailable
+from events.errors import ArchiveTaken, ArchiveUnavailable, StoreRefused, StoreUnavailable
 from events.keeping import embedded
 from events.lifeline import give_way
 from events.platform import Settings, settings_from_environment
@@ -42,6 +42,8 @@ def archive(archivist: Archivist, stop: threading.Event, life: Life) -> None:
         try:
             if archivist.round().more:
                 pause = max(LEAST, time.monotonic() - began)
+        except ArchiveTaken as reason:
+            log.error("archive_taken", reason=reason.reason)
         except ArchiveUnavailable as reason:
             log.warning("archive_away", reason=reason.reason)
         except StoreRefused as reason:
@@ -54,7 +56,7 @@ def archive(archivist: Archivist, stop: threading.Event, life: Life) -> None:
 
 
 def main(arguments: Sequence[str] | None = None, settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
-    """Archive until the process is killed."""
+    """Archive until the process is killed. Return 2 if the archive belongs to another store."""
     parser = argparse.ArgumentParser(prog="./run archivist", description="Move finished matches to the archive.")
     add_option(parser)
     options = parser.parse_args(arguments)
@@ -63,6 +65,13 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     platform, life = started(options.listen, settings, games)
     os.nice(NICER)
     give_way(SEARCHES_GIVE_WAY)
+    try:
+        platform.archive.check()
+    except ArchiveTaken as reason:
+        log.error("archive_taken", reason=reason.reason)
+        return 2
+    except StoreUnavailable:
+        pass  # so is the archive if it is away; it is asked again
     archive(Archivist(platform), threading.Event(), life)
     return 0
 

@@ -85,7 +85,7 @@ class Collector(Background):
             except (StoreUnavailable, StoreRefused, KeysUnfit) as reason:
                 log.warning("bulk_not_collected", error=type(reason).__name__)
             except Exception as reason:  # noqa: BLE001 - it is logged; an ended thread would be noticed much later
-                log.error("bulk_not_collected", error=type(reason).__name__)
+                log.error("bulk_not_collected", error=type(reason).__name__, name=getattr(reason, "name", None))
         turn.close()
 
 

@@ -69,12 +69,12 @@ class Archivist:
     def round(self) -> Round:
         """Archive the next matches that are due, and full tiles of the server's log.
 
-        Raises StoreUnavailable, StoreRefused, ArchiveUnavailable.
+        Raises StoreUnavailable, StoreRefused, ArchiveUnavailable, ArchiveTaken.
         """
         platform, now = self._platform, self._platform.clock.now()
         if not platform.settings.archive_after_days:
             return Round(0, False)
-        platform.archive.check()
+        platform.archive.claim()
         if not self._tidy:
             shedding.forget(platform)
             self._tidy = True

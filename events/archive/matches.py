@@ -125,7 +125,7 @@ def all_matches(objects: Objects, after: str = "") -> Iterator[tuple[str, list[s
     back and went on, or that the store was restored and the match has another past.
     """
     start = f"{folder_of(after)}~" if after else ""  # after the names of that match
-    for match, names in groupby(objects.names(PREFIX, start), _match_in):
+    for match, names in groupby(objects.names(PREFIX, start), match_in):
         if found := [name for name in names if head_in(name)]:
             yield match, found
 
@@ -152,6 +152,11 @@ def head_in(name: str) -> int:
     return int(head) if head.isdecimal() else 0
 
 
+def match_in(name: str) -> str:
+    """Return the match from the name of its object; "" if that is no such name."""
+    return name.split("/")[2] if name.startswith(PREFIX) else ""
+
+
 def _whole(objects: Objects, name: str) -> Whole:
     content = _content(objects, name)
     try:
@@ -169,10 +174,6 @@ def _content(objects: Objects, name: str) -> bytes:
     if hash_of(content) != name.rpartition("-")[2]:
         raise ArchiveDamaged(name, "it has other bytes than were written")
     return content
-
-
-def _match_in(name: str) -> str:
-    return name.split("/")[2]
 
 
 def _packed(sidelog: RawSideLog, leaves: Noted) -> bytes:

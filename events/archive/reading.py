@@ -17,11 +17,12 @@ import structlog
 from cachetools import LRUCache
 
 from events.archive import matches as objects_of
+from events.archive import owner
 from events.archive.mirrored import open_archive
 from events.archive.objects import Objects
 from events.archive.tiles_away import TilesAway
 from events.archive.unpacked import Unpacked
-from events.errors import AWAY, ArchiveDamaged, ArchiveUnavailable, StoreUnavailable
+from events.errors import AWAY, ArchiveDamaged, ArchiveTaken, ArchiveUnavailable, StoreUnavailable
 from events.store.archiving import Away, Where
 from events.store.log import FILED, PAGE, Appended, Changes, Claim, Conflict, Item, Known, Loaded, RedisLog, Since, every
 from events.store.server_logs import Noted
@@ -99,10 +100,13 @@ class Archive:
         return self._trouble
 
     def look(self) -> None:
-        """Look whether the archive answers, and has something if it should."""
+        """Look whether the archive answers, has something if it should, and belongs to no other store."""
         try:
             self.check()
             self._trouble = ""
+        except ArchiveTaken as reason:
+            log.error("archive_taken", reason=reason.reason)
+            self._trouble = AWAY
         except ArchiveUnavailable:
             self._trouble = AWAY
         except StoreUnavailable:
@@ -111,10 +115,18 @@ class Archive:
     def check(self) -> None:
         """Raise ArchiveUnavailable if the archive does not answer, or has no match though it should: a disk may not be mounted.
 
-        Raises StoreUnavailable.
+        Raises ArchiveTaken if it belongs to another store, and StoreUnavailable.
         """
+        if owner.owner(self.objects) not in (b"", owner.id_of(self.platform)):
+            raise ArchiveTaken(self._place)
         if next(iter(self.objects.names(objects_of.PREFIX)), None) is None and self.platform.store.archiving.number():
             raise ArchiveUnavailable("it is empty, and the store says that it has matches")
+
+    def claim(self) -> None:
+        """Let the archive belong to this store before anything is moved there. Raises ArchiveTaken, StoreUnavailable."""
+        self.check()
+        if owner.claim(self.objects, owner.id_of(self.platform)) != owner.id_of(self.platform):
+            raise ArchiveTaken(self._place)
 
     def read(self, match: str, away: Away) -> Unpacked:
         """Return a match as it is filed away. Raises ArchiveUnavailable, ArchiveDamaged."""

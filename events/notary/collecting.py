@@ -10,7 +10,8 @@ number of processes may do it, on any machine, and a step that is killed has cha
    The sequencer then adds a leaf for each.
 
 Matches that were closed before they began, and practice, are left out. A match whose result is disputed waits until the dispute is settled.
-A match comes once more, in full, if a dispute was settled after it had come.
+A match comes once more, in full, if a dispute was settled after it had come. A match whose object in the archive is damaged is left out, so
+that the others come. The log of the service names it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from typing import Any, NamedTuple
 import orjson
 import structlog
 
+from events.archive.matches import match_in
 from events.audit import record_header
-from events.errors import NoMatch, NotInLog
+from events.errors import ArchiveDamaged, NoMatch, NotInLog
 from events.notary import bulk, server_log
 from events.notary.bulk import FILE, NO_PARTS, OPEN, File, Part, Span
 from events.platform import Platform
@@ -161,8 +163,13 @@ class _Step:
     def _lay(self, waiting: _Waiting) -> None:
         """Put the next entries of a match into its file."""
         growing, rest = self._growing(waiting.game), self._state.waiting[1:]
-        entries = self._platform.store.log.read(waiting.match, waiting.done, min(ENTRIES, waiting.version - waiting.done))
-        blind = self._blind(waiting.match) if waiting.done == 0 and entries else None
+        try:
+            entries = self._platform.store.log.read(waiting.match, waiting.done, min(ENTRIES, waiting.version - waiting.done))
+            blind = self._blind(waiting.match) if waiting.done == 0 and entries else None
+        except ArchiveDamaged as reason:
+            self._fields[OPEN + waiting.game] = _as_field(self._without(growing, waiting.match, reason))
+            self._state = self._state._replace(waiting=rest)
+            return
         span = Span(waiting.match, waiting.done + 1, waiting.done, blind)
         size = growing.bytes + (len(bulk.header_of(span)) + 1 if waiting.done == 0 else 0)
         for entry in entries:
@@ -195,12 +202,33 @@ class _Step:
         return _Growing(File(game, self._state.month, self._state.since, None, 0, 0, 0, NO_PARTS), [], 0, 0)
 
     def _completed(self, growing: _Growing) -> _Growing:
-        """Complete the part that grows."""
-        content, file = bulk.content(self._platform, growing.spans), growing.file
+        """Complete the part that grows, if it has anything."""
+        content, file = None, growing.file
+        while content is None:
+            try:
+                content = bulk.content(self._platform, growing.spans)
+            except ArchiveDamaged as reason:
+                growing = self._without(growing, match_in(reason.name), reason)
+        if not growing.spans:
+            return growing
         part = Part(file.parts + 1, growing.matches, len(content), sha256(content).hexdigest(), growing.spans)
         self._parts.append(NewPart(file.name, part.number, bulk.row_of(part)))
         digest, matches, size = bulk.extended(file.digest, part.sha256), file.matches + part.matches, file.bytes + part.bytes
         return _Growing(file._replace(parts=part.number, matches=matches, bytes=size, digest=digest), [], 0, 0)
+
+    def _without(self, growing: _Growing, match: str, reason: ArchiveDamaged) -> _Growing:
+        """Return a part without a match whose object is damaged. What earlier parts have of it stays there.
+
+        Raises ArchiveUnavailable if the whole archive is missing, and `reason` if something else is damaged.
+        """
+        self._platform.archive.check()
+        if match_in(reason.name) != match or not match:
+            raise reason
+        log.error("bulk_match_left_out", match=match, name=reason.name, why=reason.reason)
+        (head,) = self._platform.store.log.heads([match])
+        ended = sum(span.match == match and span.last == head for span in growing.spans)
+        spans = [span for span in growing.spans if span.match != match]
+        return growing._replace(spans=spans, bytes=growing.bytes if spans else 0, matches=growing.matches - ended)
 
     def _complete(self, until: int) -> None:
         """Complete one file of the month that is over, or begin the next month if all are complete."""

@@ -8,11 +8,12 @@ import pytest
 
 from events import play, rating
 from events.archive import matches as objects_of
+from events.archive import owner
 from events.archive.archivist import DISPUTED, RECENT, RUNNING, UNLOGGED, UNRATED, UNSENT, Archivist, why_not
 from events.archive.objects import Memory
 from events.archive.returning import bring_back
 from events.audit import audit
-from events.errors import ArchiveUnavailable, StoreRefused
+from events.errors import ArchiveTaken, ArchiveUnavailable, StoreRefused
 from events.keeping.journal import Journal
 from events.notary import sequencing
 from events.notary.signer import Signer
@@ -22,6 +23,7 @@ from table.data import DAY_MS, DISPUTABLE_MS
 from tests.conftest import Servers
 from tests.events.archives import Begin, archivist, away, finished, logged, moved
 from tests.events.test_archiving import told
+from workers import archivist as worker
 
 LATER = max(DISPUTABLE_MS, 7 * DAY_MS) + 60_000
 
@@ -203,6 +205,35 @@ def test_nothing_moves_to_an_archive_that_has_lost_everything(platform: Platform
         keeper.archive.put(objects)
         assert Archivist(keeper).round() == (1, True)
         assert away(platform, second)
+
+
+def test_two_stores_do_not_share_an_archive(
+    platform: Platform, servers: Servers, begin: Begin, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    match = finished(platform, begin)
+    with archivist(platform, servers, platform.clock.now() + LATER) as keeper:
+        other, mine = Memory(), keeper.archive.objects
+        owner.claim(other, b"another store")
+        for each in (platform, keeper):
+            each.archive.put(other)
+        with pytest.raises(ArchiveTaken):
+            Archivist(keeper).round()
+        platform.archive.look()
+        assert platform.archive._trouble == "away"
+        assert not away(platform, match)
+        monkeypatch.setattr(worker, "started", lambda *_: (keeper, None))
+        monkeypatch.setattr(worker.os, "nice", lambda _: None)
+        monkeypatch.setattr(worker, "give_way", lambda _: None)
+        assert worker.main([], keeper.settings) == 2
+        assert "archive_taken" in capsys.readouterr().out
+        keeper.archive.put(mine)
+        assert Archivist(keeper).round() == (1, True)
+        assert owner.owner(mine) == owner.id_of(platform) != platform.store.secret
+        assert platform.store.secret.hex() not in owner.owner(mine).decode()
+        for _ in range(2):
+            owner.adopt(other, owner.id_of(platform))
+        assert list(other.names()) == ["store/0001", "store/0002"]
+        assert owner.owner(other) == owner.id_of(platform)
 
 
 def test_a_partition_without_numbers_refuses_matches_and_loses_none(platform: Platform, servers: Servers, begin: Begin) -> None:

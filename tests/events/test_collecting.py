@@ -12,7 +12,7 @@ import pytest
 
 from events import accounts, play, recall
 from events.audit import record_header
-from events.errors import NoBulk, NotInLog
+from events.errors import ArchiveDamaged, ArchiveUnavailable, NoBulk, NotInLog
 from events.notary import bulk, collecting, sequencing, server_log
 from events.notary.bulk import File
 from events.rebuild import rebuild
@@ -292,3 +292,44 @@ def test_files_of_an_earlier_name_of_the_server_stay(server: Collected) -> None:
     with pytest.raises(NotInLog):
         server_log.shown(server.platform, "unknown.example")
     assert bulk.file_of(server.platform, "tally", MONTH).origin == "log.example"
+
+
+def test_a_damaged_object_is_named_and_stops_no_other_match(
+    server: Collected, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = server.platform.store.log
+    damaged: set[str] = set()
+
+    def refusing(original: Callable[..., Any], matches: Callable[..., list[str]]) -> Callable[..., Any]:
+        def asked(*words: Any) -> Any:
+            for match in damaged.intersection(matches(*words)):
+                raise ArchiveDamaged(f"matches/{match[1:3]}/{match}/9-0123456789abcdef", "it is missing")
+            return original(*words)
+
+        return asked
+
+    monkeypatch.setattr(log, "read", refusing(log.read, lambda match, *_: [match]))
+    monkeypatch.setattr(log, "spans", refusing(log.spans, lambda spans: [match for match, _, _ in spans]))
+    laid = server.play()
+    server.collect()
+    waiting, good = server.play(), server.play()
+    while sequencing.sequence(server.platform).added:
+        pass
+    damaged |= {laid, waiting}
+    server.month_passes()
+    assert server.content() == server.record(good)
+    assert [part.matches for part in server.parts()] == [1]
+    said = capsys.readouterr().out
+    assert all(f"matches/{match[1:3]}/{match}/9-0123456789abcdef" in said for match in damaged)
+    monkeypatch.setattr(server.platform.archive, "check", unmounted)
+    damaged.clear()
+    last = server.play()
+    while sequencing.sequence(server.platform).added:
+        pass
+    damaged.add(last)
+    with pytest.raises(ArchiveUnavailable):
+        server.collect()
+
+
+def unmounted() -> None:
+    raise ArchiveUnavailable("it is empty, and the store says that it has matches")

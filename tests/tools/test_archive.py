@@ -60,6 +60,9 @@ def test_matches_are_moved_listed_verified_and_brought_back(
     assert {record.match for record in records.read([data / "archive"])} == {first, second}
     assert list(audit_all._strays(platform)) == []
     assert [audit_all._do(audit_all.Task(match, None, None))[1].findings for match in (first, second, running)] == [[], [], []]
+    platform.archive.objects.create("store/0002", b"another store")
+    assert [run(data, word) for word in ("move", "adopt", "move")] == [2, 0, 0]
+    assert "belongs to another store" in capsys.readouterr().err
     (file,) = data.glob(f"archive/matches/*/{second}/*")
     file.write_bytes(file.read_bytes()[:-1])
     assert run(data, "verify") == 1
@@ -78,7 +81,7 @@ def test_a_backup_has_the_archive_and_a_restore_brings_it_back(
     said = capsys.readouterr().out
     assert f"The store has 1 match with {head} entries" in said
     copied = sorted(name for name in backup.check(tmp_path / "made").files if name.startswith("archive/"))
-    assert [name.split("/")[1] for name in copied] == ["dictionaries", "matches"]
+    assert [name.split("/")[1] for name in copied] == ["dictionaries", "matches", "store"]
     shutil.rmtree(data / "archive")
     platform.archive.forget()
     platform.cache.drop(match)
