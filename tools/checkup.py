@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import random
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -16,15 +16,21 @@ from environs import EnvError
 from tqdm import tqdm
 
 from events.archive import shedding
-from events.archive.matches import PREFIX, moment_of, name_of
-from events.archive.tiles_away import LOG
+from events.archive.matches import PREFIX, head_in, match_in, moment_of, name_of
+from events.archive.tiles_away import ENTRIES, LOG
+from events.archive.tiles_away import name_of as tile_of
 from events.audit import audit
 from events.errors import PlatformError
 from events.keeping import embedded, journal, losses
 from events.keeping.embedded import STORE, NoServer
 from events.keeping.losses import Loss, about
 from events.platform import Platform, open_platform, settings_from_environment
+from events.store.server_logs import hash_of
+from evidence.tiles import WIDTH, BadTile, unbundled
 from games.drawing import counted
+from games.patterns import MATCH
+from games.patterns import matches as fits
+from record.json_text import loads
 from service.supervisor.serve import Unable as InUse
 from service.supervisor.serve import lock
 from tools.platform import Unable
@@ -33,11 +39,20 @@ SAMPLE = 25
 NAMED = 50
 
 
+class Ahead(NamedTuple):
+    """A match of which the archive or the server's log knows more than the store: up to version `known`. `head`: of the store, or 0."""
+
+    match: str
+    head: int
+    known: int
+    who: str
+
+
 class Checkup(NamedTuple):
     """The result of a check: counts of the matches and entries of the store and the archive, losses, and the findings of the audit.
 
     `newest`: the time of the newest entry in the store (ms since 1970). `needed`: the names of the objects that the store needs, `missing`:
-    those that the archive does not have.
+    those that the archive does not have. `ahead`: of what the store knows less than others, since an older backup was restored.
     """
 
     matches: int
@@ -48,11 +63,12 @@ class Checkup(NamedTuple):
     findings: list[str]
     needed: list[str] = []
     missing: list[str] = []
+    ahead: list[Ahead] = []
 
     @property
     def ok(self) -> bool:
         """True if nothing is lost and nothing is wrong."""
-        return not self.lost and not self.findings and not self.missing
+        return not self.lost and not self.findings and not self.missing and not self.ahead
 
 
 def add_sample_option(parser: argparse.ArgumentParser) -> None:
@@ -129,9 +145,11 @@ def check(platform: Platform, sample: int) -> Checkup:
             heads[match] = (moment_of(raw), version)
     filed = {match: away for match, away in platform.store.archiving.filed() if match not in heads}
     needed = sorted([*(name_of(match, away) for match, away in filed.items()), *shedding.needed(platform)])
-    names = {name for prefix in (PREFIX, LOG) for name in platform.archive.objects.names(prefix)} if needed else set()
+    names = {name for prefix in (PREFIX, LOG) for name in platform.archive.objects.names(prefix)}
     missing = [name for name in needed if name not in names]
     heads |= {match: (0, away.head) for match, away in filed.items() if name_of(match, away) in names}
+    here = {match: version for match, (_, version) in heads.items()} | {match: away.head for match, away in filed.items()}
+    ahead = [*_ahead(names, here), *_logged_ahead(platform, names, here)]
     newest = sorted(heads, key=heads.__getitem__, reverse=True)
     chosen = newest[: (sample + 1) // 2]
     rest = newest[len(chosen) :]
@@ -141,7 +159,37 @@ def check(platform: Platform, sample: int) -> Checkup:
         report = audit(platform, match)
         findings += [f"{match}: version {finding.version}: {finding.code}: {finding.detail}" for finding in report.findings]
     latest = max((at for at, _ in heads.values()), default=0)
-    return Checkup(len(heads), sum(version for _, version in heads.values()), latest, lost, len(chosen), findings, needed, missing)
+    return Checkup(len(heads), sum(version for _, version in heads.values()), latest, lost, len(chosen), findings, needed, missing, ahead)
+
+
+def _ahead(names: set[str], here: Mapping[str, int]) -> Iterator[Ahead]:
+    """Yield the matches of which the archive has a later version. `here`: the versions in the store, by match."""
+    there: dict[str, int] = {}
+    for name in names:
+        if fits(MATCH, match := match_in(name)):
+            there[match] = max(there.get(match, 0), head_in(name))
+    for match in sorted(there):
+        if there[match] > here.get(match, 0):
+            yield Ahead(match, here.get(match, 0), there[match], "the archive")
+
+
+def _logged_ahead(platform: Platform, names: set[str], here: Mapping[str, int]) -> Iterator[Ahead]:
+    """Yield the matches of which tiles of the server's log have a later version. The tiles are in the archive, and the store lacks them."""
+    there: dict[str, int] = {}
+    logs = platform.store.server_logs
+    sizes = {name.split("/")[1]: 0 for name in names if name.startswith(LOG)}
+    sizes |= {hash_of(origin): logs.state(origin).size for origin in logs.origins()}
+    for log, size in sizes.items():
+        number = size // WIDTH
+        while (name := tile_of(log, ENTRIES, number)) in names:
+            with suppress(BadTile):  # `./run archive verify` names it
+                for leaf in map(loads, unbundled(platform.archive.objects.read(name) or b"")[max(0, size - number * WIDTH) :]):
+                    if "match" in leaf and "version" in leaf:
+                        there[leaf["match"]] = max(there.get(leaf["match"], 0), leaf["version"])
+            number += 1
+    for match in sorted(there):
+        if there[match] > here.get(match, 0):
+            yield Ahead(match, here.get(match, 0), there[match], "the server's log")
 
 
 def as_text(found: Checkup) -> str:
@@ -154,6 +202,13 @@ def as_text(found: Checkup) -> str:
     lines += [f"Missing in the archive: {name}" for name in found.missing[:NAMED]]
     if len(found.missing) > NAMED:
         lines.append(f"Missing in the archive: {len(found.missing) - NAMED} more.")
+    for match, head, known, who in found.ahead[:NAMED]:
+        has = f"the store has {head}" if head else "the store does not have the match"
+        lines.append(f"Known elsewhere: {match}: {who} has version {known}, and {has}.")
+    if len(found.ahead) > NAMED:
+        lines.append(f"Known elsewhere: {len(found.ahead) - NAMED} more.")
+    if any(not head and who == "the archive" for _, head, _, who in found.ahead):
+        lines.append("`./run rebuild` files away the matches that only the archive has.")
     verdict = "nothing was found." if not found.findings else f"{len(found.findings)} findings:"
     return "\n".join([*lines, f"{counted(found.audited, 'match', 'matches')} audited: {verdict}", *found.findings])
 

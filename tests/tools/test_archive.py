@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from events import play, recall
+from events.archive import matches as objects_of
 from events.archive.objects import open_objects
+from events.archive.tiles_away import ENTRIES
+from events.archive.tiles_away import name_of as tile_of
 from events.keeping import backup
 from events.platform import Platform
+from events.store.archiving import Away
+from events.store.server_logs import hash_of
+from evidence.tiles import bundle
+from record.entries import canonical
 from tests.conftest import Servers
 from tests.events.archives import away, logged
 from tools import archive, audit_all, records, restore
@@ -95,3 +102,25 @@ def test_a_backup_has_the_archive_and_a_restore_brings_it_back(
             (there / file.relative_to(tmp_path / "made")).write_bytes(b"another")
     with pytest.raises(backup.Unfit, match="The archive has another object"):
         backup.place(tmp_path / "made", there, replace=True, archive=open_objects(str(there / "archive")))
+
+
+def test_a_restore_of_an_older_backup_says_what_others_know(
+    platform: Platform, data: Path, ann: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    running = play.create(platform, ann, "war", {"red": "me", "blue": "me"}, {}).match
+    assert backup_command.main([str(tmp_path / "made"), "--data", str(data)]) == 0
+    there = tmp_path / "there"
+    archived = Away(9, "00" * 32, "0123456789abcdef")
+    objects = open_objects(archive_of(there))
+    for match in (running, "m" + "a" * 16):
+        objects.create(objects_of.name_of(match, archived), b"")
+    logged = [{"at": 1, "digest": "", "kind": "end", "match": "m" + letter * 16, "version": 7} for letter in "bc"]
+    leaves = [*map(canonical, logged), *[b"{}"] * 254]
+    objects.create(tile_of(hash_of(platform.signer.name), ENTRIES, 0), bundle(leaves))
+    capsys.readouterr()
+    assert restore.main([str(tmp_path / "made"), "--data", str(there)]) == 1
+    said = capsys.readouterr().out
+    assert f"{running}: the archive has version 9, and the store has 1." in said
+    assert f"{'m' + 'a' * 16}: the archive has version 9, and the store does not have the match." in said
+    assert all(f"{'m' + letter * 16}: the server's log has version 7" in said for letter in "bc")
+    assert "`./run rebuild` files away" in said
