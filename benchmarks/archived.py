@@ -1,6 +1,6 @@
-"""Measure a service with many archived matches beside one with few: memory, lists, profiles, and the start.
+"""Measure a service with many archived matches beside one with few: memory, lists, profiles, and the start. And first reads (cold.py).
 
-The index has all of them: `./run bench archived --archived 1000000`. Their objects are not written, because nothing here reads one.
+The index has all of them: `./run bench archived --archived 1000000`. Their objects are not written, because none of them is read.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 
+from benchmarks import cold
 from benchmarks.load import Caller, until
 from benchmarks.pairs import Figure, compared, figure, interleaved
 from benchmarks.place import Place, Run, own_id
@@ -30,6 +31,8 @@ _FILE_AWAY = script("file_away")
 
 def measured(run: Run) -> Iterator[Figure]:
     """Fill the index of one service with a few matches, and of another one with many. Ask both in turns, and start the second again."""
+    with run.place("cold", workers=0) as place:
+        yield from cold.measured(place.platform, run.pairs)
     with run.place("few", workers=0) as few, run.place("many", workers=0) as many:
         callers = [few.caller(), many.caller()]
         fill(few, FEW, own_id(callers[0]))
