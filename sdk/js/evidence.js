@@ -46,20 +46,26 @@ export function readCheckpoint(note) {
 export async function continues(first, second, hashes) {
   if (first.size === second.size) return first.root === second.root;
   if (first.size === 0) return true;
+  const roots = await rootsOf(first, second, hashes);
+  return roots !== null && roots[0] === first.root && roots[1] === second.root;
+}
+
+/** Return the roots of a log of `first.size` leaves, not 0, and of the larger `second` as hashes in base64 give them; null if they are too many or too few. */
+export async function rootsOf(first, second, hashes) {
   const [start, ...path] = Number.isInteger(Math.log2(first.size)) ? [first.root, ...hashes] : hashes;
   let [number, last] = [first.size - 1, second.size - 1];
   const up = () => ([number, last] = [Math.floor(number / 2), Math.floor(last / 2)]);
   while (number % 2) up();
   let [old, now] = [start, start];
   for (const each of path) {
-    if (last === 0) return false;
+    if (last === 0) return null;
     if (number % 2 || number === last) {
       [old, now] = [await node(each, old), await node(each, now)];
       while (number % 2 === 0 && number) up();
     } else now = await node(now, each);
     up();
   }
-  return last === 0 && old === first.root && now === second.root;
+  return last === 0 ? [old, now] : null;
 }
 
 async function node(left, right) {

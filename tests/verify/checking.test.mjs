@@ -112,6 +112,20 @@ test("checkpoints without a file are compared with one another", async () => {
   assert.equal(await forked([other, large, checkpoint(keyOf("another"), LOG.slice(0, 5))], [], evidence), null);
 });
 
+test("what a monitor has found is judged, by its own keys where it is of another server", async () => {
+  const two = [LOG.slice(0, 3), ["another", ...LOG.slice(1, 3)]].map((leaves) => checkpoint(SERVER, leaves));
+  const judged = async (checkpoints, keys) => {
+    const text = JSON.stringify({ checkpoints, code: "checkpoint_forked", finding: 1, leaves: [], path: [], receipts: [], vkeys: [SERVER.vkey] });
+    const found = await sorted([new Blob([`${text}\n`])]);
+    assert.equal(found.files.length, 1);
+    return verdict(await checked(verify, await withKept(found, { receipts: [], keys }, readReceipt)));
+  };
+  for (const keys of [[], [SERVER.vkey], [keyOf("other.org").vkey]])
+    assert.equal(await judged(two, keys), `The file of a monitor shows: The log ${SERVER.name} with 3 leaves does not continue that with 3.`);
+  assert.match(await judged([two[0], two[0]], []), /^The file of a monitor shows nothing: The two checkpoints do not contradict/);
+  assert.match(await judged(two, [keyOf(SERVER.name, 2).vkey]), /^The file of a monitor shows nothing: A checkpoint in it is not signed/);
+});
+
 test("any other object of JSON is a file to be checked", async () => {
   const objects = ["{}", ' \n{"receipt":1}', '{"keys":[1]}', '{"keys":[]', `{"x":"${"x".repeat(200_000)}"}`];
   const found = await sorted(objects.map((text) => new Blob([text])));

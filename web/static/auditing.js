@@ -234,6 +234,7 @@ async function continued(here, notes) {
 }
 
 function about({ kind, match, versions, viewer, name }) {
+  if (kind === "finding") return "What a monitor has found in the log of a server.";
   const who = kind === "dossier" ? `, signed by ${name}, as ${viewer === "all" ? "everybody may see it now" : `${viewer} may see it`}` : "";
   return `The ${kind} of ${match ?? "no match"}: ${versions} versions${who}.`;
 }

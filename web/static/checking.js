@@ -42,6 +42,7 @@ function keepLines(text, found) {
 
 /** Put what a page has kept, or the proof that it has saved: lists by their names. */
 function keepBundle(value, found) {
+  if (value?.finding !== undefined) return false; // what a monitor has found is checked as a file
   const { receipts, checkpoints = [], keys = [], consistency = [] } = value ?? {};
   const texts = [receipts ?? [], checkpoints, keys];
   if (!texts.every((list) => Array.isArray(list) && list.every((text) => typeof text === "string")) || !Array.isArray(consistency)) return false;
@@ -68,9 +69,10 @@ function parsed(text) {
 async function about(file) {
   if (file.match) return file;
   const begins = await file.slice(0, 2_000).text();
-  const ends = await file.slice(-200).text();
+  const ends = await file.slice(-2_000).text();
   const match = [begins, ends].map((text) => /"match":"(m[a-z2-7]{16})"/u.exec(text)?.[1]).find(Boolean) ?? null;
-  const name = begins.includes('"line":"dossier"') ? (/"name":"([^"]+)"/u.exec(begins)?.[1] ?? null) : null;
+  const signer = begins.includes('"line":"dossier"') ? /"name":"([^"]+)"/u.exec(begins) : /"vkeys":\["([^"+]+)\+/u.exec(ends); // of a monitor
+  const name = signer?.[1] ?? null;
   return { match, name };
 }
 
@@ -200,6 +202,8 @@ export function verdict({ ok, files, findings, checked: done }) {
     return `All that could be checked here holds${whole}: ${count(done.entries, "entry", "entries")}, ${parts.filter((part) => !part.startsWith("0 ")).join(", ")}.`;
   }
   const first = findings.find(({ version }) => version !== null) ?? findings[0];
+  if (files[first.file].kind === "finding")
+    return first.code === "shows_nothing" ? `The file of a monitor shows nothing: ${first.sentence}` : `The file of a monitor shows: ${first.sentence}`;
   const where = files.length > 1 ? ` in file ${first.file + 1}` : "";
   return first.version === null
     ? `Something is wrong${where}: ${first.sentence}`

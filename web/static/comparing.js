@@ -8,9 +8,10 @@ const LOG = "log";
 
 /** What the server says now is not what it said before. `proof`: all that shows it to others, in the form that /check takes. */
 export class Disagreement extends Error {
+  /** `proof`: what the server has signed. A fork that shows itself is a file of a monitor (docs/auditing.md, "What a monitor finds"). */
   constructor(sentence, proof) {
     super(sentence);
-    this.proof = { sentence, ...proof };
+    this.proof = proof.finding ? proof : { sentence, ...proof };
   }
 }
 
@@ -222,7 +223,7 @@ export class Comparing {
     const day = dayOf(before.seen);
     if (small.size === large.size) {
       if (small.root === large.root) return true;
-      throw new Disagreement(`The server shows another log of ${small.size} leaves than on ${day}.`, { checkpoints });
+      throw new Disagreement(`The server shows another log of ${small.size} leaves than on ${day}.`, await this.#fork(small, large, []));
     }
     if (!this.sdk.canCheck()) return false;
     const proof = await json(this.ask, `/log/consistency?${new URLSearchParams({ from: small.size, to: large.size })}`).catch((problem) => {
@@ -235,7 +236,15 @@ export class Comparing {
     }
     if (Array.isArray(proof.hashes) && (await this.sdk.continues(small, large, proof.hashes))) return true;
     const sentence = `The log of the server does not continue the one that this browser saw on ${day}. So the server has told two histories.`;
-    throw new Disagreement(sentence, { checkpoints, consistency: [proof] });
+    const roots = Array.isArray(proof.hashes) && small.size ? await this.sdk.rootsOf(small, large, proof.hashes) : null;
+    const shows = roots?.[1] === large.root && roots[0] !== small.root;
+    throw new Disagreement(sentence, shows ? await this.#fork(small, large, proof.hashes) : { checkpoints, consistency: [proof] });
+  }
+
+  /** Return what shows that two checkpoints contradict each other, the smaller one first, as a monitor writes it. */
+  async #fork(small, large, path) {
+    const checkpoints = [small.note, large.note];
+    return { checkpoints, code: "checkpoint_forked", finding: 1, leaves: [], path, receipts: [], vkeys: await this.receipts.keys() };
   }
 }
 

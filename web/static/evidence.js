@@ -83,7 +83,7 @@ export function failed(problem) {
 function alarm({ message, proof }) {
   if (line) line.textContent = "What this browser has kept disagrees with the server.";
   if ([...document.querySelectorAll(".alarm p")].some((told) => told.textContent === message)) return;
-  const file = { found: new Date().toISOString(), server: location.origin, ...proof };
+  const file = proof.finding ? new Blob([`${JSON.stringify(proof)}\n`]) : asFile({ found: new Date().toISOString(), server: location.origin, ...proof });
   const box = make(
     "section",
     { class: "alarm", role: "alert" },
@@ -93,7 +93,7 @@ function alarm({ message, proof }) {
     make(
       "p",
       { class: "row" },
-      make("button", { type: "button", class: "first", onclick: () => save(asFile(file), `warledger-proof-${proof.match ?? "log"}.json`) }, "Save the proof"),
+      make("button", { type: "button", class: "first", onclick: () => save(file, `warledger-proof-${proof.match ?? "log"}.json`) }, "Save the proof"),
       make("a", { class: "button", href: "/check" }, "Check it"),
       make("button", { type: "button", class: "quiet", onclick: () => forget(box) }, "Forget what was kept"),
     ),

@@ -7,6 +7,7 @@ import * as receipts from "../../../sdk/js/receipts.js";
 import { Comparing, dayOf, Disagreement, told } from "../../../web/static/comparing.js";
 import { Kept } from "../../../web/static/receipts.js";
 import { Memory } from "../../../web/static/storing.js";
+import { verify } from "../../../verify/verify.mjs";
 import { chained, checkpoint, consistency, keyOf, lines, match as played, MATCH, receipt, SERVER, START } from "../../verify/making.mjs";
 
 const SDK = { ...evidence, ...problems, ...receipts };
@@ -199,7 +200,24 @@ test("the log must continue the one that was seen", async () => {
   assert.match((await disagreement(here.log())).message, /^The log of the server has only 7 leaves now, and had 9 on /);
 });
 
-test("a log that shows another tree is noticed, with both checkpoints and the proof that fails", async () => {
+/** What verify.mjs finds in a proof. */
+async function shown(proof) {
+  const { findings } = await verify(new TextEncoder().encode(`${JSON.stringify(proof)}\n`), { keys: [SERVER.vkey] });
+  return findings.map(({ code }) => code);
+}
+
+test("a log whose proof shows nothing is noticed, with the proof that fails", async () => {
+  const server = new Server();
+  const here = reader(server);
+  await here.log(START);
+  server.leaves = ["another", ...LEAVES.slice(1, 8)];
+  server.ask = ((ask) => (path) => (path.includes("consistency") ? new Response(JSON.stringify({ from: 5, to: 8, hashes: [] })) : ask(path)))(server.ask);
+  const { proof } = await disagreement(here.log());
+  assert.deepEqual(proof.consistency, [{ from: 5, to: 8, hashes: [] }]);
+  assert.equal(proof.checkpoints.length, 2);
+});
+
+test("a log that shows another tree is noticed, and the proof is the file of a monitor", async () => {
   const server = new Server();
   const here = reader(server);
   await here.log(START);
@@ -207,9 +225,11 @@ test("a log that shows another tree is noticed, with both checkpoints and the pr
   const { message, proof } = await disagreement(here.log());
   assert.match(message, new RegExp(`does not continue the one that this browser saw on ${dayOf(START)}`));
   assert.deepEqual(proof.checkpoints, [checkpoint(SERVER, LEAVES.slice(0, 5)), checkpoint(SERVER, server.leaves)]);
-  assert.deepEqual(proof.consistency.map(({ from, to }) => [from, to]), [[5, 8]]);
+  assert.deepEqual(await shown(proof), ["checkpoint_forked"]);
   server.leaves = ["another", ...LEAVES.slice(1, 5)];
-  assert.match((await disagreement(here.log())).message, /^The server shows another log of 5 leaves/);
+  const other = await disagreement(here.log());
+  assert.match(other.message, /^The server shows another log of 5 leaves/);
+  assert.deepEqual(await shown(other.proof), ["checkpoint_forked"]);
   server.leaves = LEAVES.slice(0, 5);
   server.key = keyOf("someone-else");
   await disagreement(here.log());
