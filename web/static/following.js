@@ -3,32 +3,8 @@
 const SHORTEST = 500;
 const LONGEST = 15_000;
 
-/** Yield the events of a body: {id, event, data}. Comments and unfinished events are left out. */
-export async function* eventsOf(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  let found = { event: "message", data: [] };
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      const lines = (rest + value).split(/\r\n|\n|\r/);
-      rest = lines.pop();
-      for (const line of lines) {
-        if (line === "") {
-          if (found.data.length) yield { ...found, data: found.data.join("\n") };
-          found = { id: found.id, event: "message", data: [] };
-        } else if (!line.startsWith(":")) {
-          const [, name, text] = /^([^:]*):? ?(.*)$/s.exec(line);
-          if (name === "data") found.data.push(text);
-          else if (name === "event" || name === "id") found[name] = text;
-        }
-      }
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}
+/** Return the events of a body: {id, event, data}. The client of sdk/js reads them. */
+const inBody = async (body) => (await import("/sdk/streams.js")).eventsOf(body);
 
 /** Return how long to wait before another try, in milliseconds: longer after each failure, and never the same for all. */
 export function pause(failures, random = Math.random) {
@@ -40,7 +16,7 @@ export function pause(failures, random = Math.random) {
  *
  * `open(last)` asks for the stream and returns the response. `onEvent` gets each event, `onState` "live", "cut" or "over".
  */
-export async function follow({ open, last, onEvent, onState = () => {}, signal, sleep = rest }) {
+export async function follow({ open, last, onEvent, onState = () => {}, signal, sleep = rest, eventsOf = inBody }) {
   let failures = 0;
   while (!signal.aborted) {
     let answered = false;
@@ -53,7 +29,7 @@ export async function follow({ open, last, onEvent, onState = () => {}, signal, 
         throw new Error(String(response.status));
       }
       onState("live");
-      for await (const event of eventsOf(response.body)) {
+      for await (const event of await eventsOf(response.body)) {
         answered = true;
         if (signal.aborted) return undefined;
         if (event.id !== undefined) last = event.id;

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { eventsOf, follow, pause } from "../../../web/static/following.js";
+import { eventsOf } from "../../../sdk/js/streams.js";
+import { follow as followed, pause } from "../../../web/static/following.js";
+
+const follow = (given) => followed({ eventsOf, ...given });
 
 const body = (...texts) =>
   new ReadableStream({
