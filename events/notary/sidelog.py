@@ -22,7 +22,7 @@ from events.notary.signer import Signer
 from events.store import Store
 from events.store.sidelog import MOST, Seen
 from events.timing.clock import Clock
-from evidence.running import Running
+from evidence.running import EMPTY, Running
 from evidence.statements import Read as ReadStatement
 from evidence.statements import read_text
 from games.kernel import SPECTATOR
@@ -71,6 +71,13 @@ class RefusedActions(NamedTuple):
         dropped = {seat: running for seat, running in self.dropped.items() if seat in seats}
         return RefusedActions([refused for refused in self.refused if refused.seat in seats], dropped)
 
+    def running(self) -> dict[str, Running]:
+        """Return by seat the running hash of all its refused actions, as receipts name it."""
+        found = dict(self.dropped)
+        for refused in self.refused:
+            found[refused.seat] = found.get(refused.seat, EMPTY).after(_line(refused))
+        return found
+
 
 class Read(NamedTuple):
     """The reads of one kind by one reader (a player's id, or `admin`): how many, and the signed notes of the first and the newest."""
@@ -92,6 +99,13 @@ class Reads(NamedTuple):
     reads: list[Read]
     newest: list[Seen]
     dropped: Running
+
+    def running(self, match: str) -> Running:
+        """Return the running hash of all reads of the match, as receipts name it."""
+        found = self.dropped
+        for seen in self.newest:
+            found = found.after(read_text(ReadStatement(match, seen.version, seen.reader, seen.what, seen.at)).encode())
+        return found
 
 
 class SideLog:
@@ -140,7 +154,7 @@ class SideLog:
         """Queue a refused action to be written soon. This costs no round trip and never fails."""
         whole, hashed = _encoded(action)
         refused = RefusedAction(seat, player, version, at, action if whole else None, hashed, code, rule)
-        text = line("refused", **refused.as_json()).removesuffix(b"\n")
+        text = _line(refused)
         with self._lock:
             if self._count >= WAITING:
                 self._lost += 1
@@ -200,6 +214,11 @@ class SideLog:
                 if not self._waiting:
                     self._thread = None
                     return
+
+
+def _line(refused: RefusedAction) -> bytes:
+    """Return a refused action as the store keeps it: the line of a dossier, without its line feed."""
+    return line("refused", **refused.as_json()).removesuffix(b"\n")
 
 
 def _add(waiting: list[tuple[str, bytes]], seat: str, text: bytes) -> bool:

@@ -2418,6 +2418,7 @@ export interface ReadList {
   match: MatchId;
   /** The reads, by reader and kind. */
   reads: Read[];
+  running: Running;
 }
 
 /** The store can read and write. */
@@ -2531,6 +2532,8 @@ export interface Refusals {
   refused: RefusedAction[];
   /** How many earlier ones were dropped. */
   dropped: number;
+  /** By seat. */
+  running: { [name: string]: Running };
 }
 
 /** An action of a seat that was refused. */
@@ -2798,6 +2801,13 @@ export interface RulingRequest {
 
 /** what the ruling says */
 export type RulingVerdict = "rejected" | "upheld" | (string & {});
+
+/** All of them (docs/auditing.md, Running hashes). */
+export interface Running {
+  /** How many. */
+  count: number;
+  hash: Digest;
+}
 
 /**
  * `read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role of referee or admin.

@@ -6,9 +6,11 @@ from flask import Response
 
 from events import recall
 from events.lists import standing_of
+from events.notary.sidelog import Reads
+from evidence.running import EMPTY, Running
 from games import patterns
 from games.kernel import AUDITOR
-from games.schema import anything, described, listing, nullable, optional, record, text, whole
+from games.schema import anything, described, listing, mapping, nullable, optional, record, text, whole
 from record.positions import Position
 from service import sight
 from service.api.operations import Call, Operation, in_json
@@ -56,8 +58,9 @@ def note_dossier(service: Service, position: Position, caller: Caller, viewer: s
 def get_reads(service: Service, call: Call, match: str) -> Response:
     """Return what staff saw. Reads reveal how far a match is, so strangers get none while the match is hidden."""
     follows = sight.follows(recall.position(service.platform, match), call.caller)
-    reads = [read.as_json() for read in service.platform.sidelog.reads(match)] if follows else []
-    return private(json_response({"match": match, "reads": reads}))
+    found = service.platform.sidelog.all_reads(match) if follows else Reads([], [], EMPTY)
+    reads = [read.as_json() for read in found.reads]
+    return private(json_response({"match": match, "reads": reads, "running": _running(found.running(match))}))
 
 
 def get_refusals(service: Service, call: Call, match: str) -> Response:
@@ -71,13 +74,20 @@ def get_refusals(service: Service, call: Call, match: str) -> Response:
         found = found.of(seats)
     note_view(service, position, call.caller, AUDITOR)
     dropped = sum(running.number for running in found.dropped.values())
-    return private(json_response({"match": match, "refused": [refused.as_json() for refused in found.refused], "dropped": dropped}))
+    refused = [each.as_json() for each in found.refused]
+    running = {seat: _running(each) for seat, each in found.running().items()}
+    return private(json_response({"match": match, "refused": refused, "dropped": dropped, "running": running}))
+
+
+def _running(running: Running) -> dict[str, int | str]:
+    return {"count": running.number, "hash": running.hash}
 
 
 def _reader(caller: Caller) -> str:
     return caller.id or "admin"
 
 
+RUNNING = named("Running", record({"count": whole(0, about="How many."), "hash": DIGEST}, "All of them (docs/auditing.md, Running hashes)."))
 READS = named(
     "ReadList",
     record(
@@ -101,6 +111,7 @@ READS = named(
                 ),
                 about="The reads, by reader and kind.",
             ),
+            "running": RUNNING,
         },
         "What staff saw of a match.",
     ),
@@ -130,6 +141,7 @@ REFUSALS = named(
                 about="The refused actions, oldest first.",
             ),
             "dropped": whole(0, about="How many earlier ones were dropped."),
+            "running": mapping(SEAT, RUNNING, "By seat."),
         },
         "Refused actions of a match.",
     ),

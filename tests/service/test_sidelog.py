@@ -14,7 +14,8 @@ from events.errors import StoreUnavailable
 from events.notary import sidelog
 from events.platform import Platform
 from evidence.notes import opened, parse_vkey
-from evidence.statements import Read, parse_read
+from evidence.running import Running
+from evidence.statements import Read, SideLog, parse_read, parse_receipt
 from service.api.routes import OPERATIONS
 from tests.conftest import within
 from tests.service.conftest import Caller, Live
@@ -238,9 +239,16 @@ def test_each_sees_its_own_staff_all_and_everybody_all_in_the_end(
     assert ben.get(f"/v1/matches/{tally}/refusals").json["dropped"] == 60 - kept
     assert len(refused(platform, referee, tally)) == kept + 1
     assert referee.get(f"/v1/matches/{tally}/refusals").json["dropped"] == 60 - kept
+    assert ben.get(f"/v1/matches/{tally}/refusals").json["running"].keys() == {"two"}
     assert shown(anybody, tally) == {(referee.id, "view:auditor")}
-    ada.act(tally, {"type": "resign"})
+    reads = anybody.get(f"/v1/matches/{tally}/reads").json["running"]
+    named = parse_receipt(opened(ada.act(tally, {"type": "resign"}).json["receipt"], map(parse_vkey, platform.signer.vkeys())).text).sidelog
+    assert named is not None
+    assert named == SideLog("one", Running(1, named.refused.hash), Running(reads["count"], reads["hash"]))
     assert len(refused(platform, anybody, tally)) == kept + 1
+    running = anybody.get(f"/v1/matches/{tally}/refusals").json["running"]
+    assert running["one"] == {"count": 1, "hash": named.refused.hash}
+    assert running["two"]["count"] == 60
 
 
 def test_a_server_writes_them_within_seconds_and_no_answer_waits_for_it(

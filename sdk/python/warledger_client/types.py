@@ -2651,6 +2651,7 @@ class ReadList(TypedDict):
 
     match: MatchId
     reads: list[Read]
+    running: Running
 
 
 class ReadinessLost(TypedDict):
@@ -2769,6 +2770,7 @@ class Refusals(TypedDict):
     match: MatchId
     refused: list[RefusedAction]
     dropped: int
+    running: dict[str, Running]
 
 
 class RefusedAction(TypedDict):
@@ -3014,6 +3016,14 @@ class RulingRequest(TypedDict):
 
 RulingVerdict: TypeAlias = 'Literal["rejected", "upheld"] | str'
 """what the ruling says"""
+
+
+class Running(TypedDict):
+    """All of them (docs/auditing.md, Running hashes)."""
+
+    count: int
+    hash: Digest
+
 
 Scope: TypeAlias = 'Literal["account", "play", "read", "referee"] | str'
 """`read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role of referee or
