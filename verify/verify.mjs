@@ -1952,7 +1952,7 @@ async function keysChecked(file, notes, owners) {
   for (const [name, owner] of owners) {
     const known = await keyRegistered(file, notes, owner, lines.get(name)?.leaves ?? []);
     keyCompared(file, owner, known);
-    file.signers.push(...signersOf(owner, known, file.entries.get(1)?.at));
+    file.signers.push(...signersOf(owner, known, file.entries.get(file.filled ?? 1)?.at)); // it begins when the last seat is taken
   }
 }
 

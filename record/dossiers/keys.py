@@ -40,7 +40,7 @@ def check_keys(file: File, found: list[Checkpoint], quorum: Quorum = NO_QUORUM) 
         if file.at is not None:
             known = _registered(file, owner, lines.get(owner), found, quorum)
             _compare(file, owner, known)
-        first = file.chain.seen.get(1)
+        first = file.chain.seen.get(file.chain.filled or 1)
         late = first is not None and known.registered is not None and known.registered > first.at
         for actor, versions in by_actor.items():
             signers.append(Signer(actor, *owner, versions, known.registered, known.revoked, late))

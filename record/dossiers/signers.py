@@ -66,7 +66,7 @@ class Signer(NamedTuple):
     """Somebody who signed: the actor of the entries, the player, the key, and the versions of the entries.
 
     `registered`, `revoked`: ms since 1970, as the log says; `registered` is None if that is not known. `late`: the key was registered after
-    the match began.
+    the match began, with the last seat that was taken.
     """
 
     actor: str

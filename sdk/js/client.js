@@ -40,7 +40,7 @@ export class Client {
 
   // What is kept
 
-  /** Return who signs moves, {player, key}; null if they are not signed. The key is made, kept and registered when it is needed first. */
+  /** Return who signs moves, {player, key}; null if they are not signed. A key is made, kept and registered at first. */
   signer() {
     if (this.key === null || !this.sign || this.receipts === null) return Promise.resolve(null);
     if (this.#signer?.api !== this.key) this.#signer = { api: this.key, signer: this.#registered().catch((reason) => this.#unsigned(reason)) };
@@ -200,6 +200,7 @@ export class Client {
   }
 
   async #created(body) {
+    await this.signer();
     const made = await this.post("/v1/matches", body);
     const match = new Match(this, made.id);
     await match.note(made);

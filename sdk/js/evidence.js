@@ -46,11 +46,11 @@ export function readCheckpoint(note) {
 export async function continues(first, second, hashes) {
   if (first.size === second.size) return first.root === second.root;
   if (first.size === 0) return true;
-  const roots = await rootsOf(first, second, hashes);
-  return roots !== null && roots[0] === first.root && roots[1] === second.root;
+  const [old, now] = await rootsOf(first, second, hashes);
+  return old === first.root && now === second.root;
 }
 
-/** Return the roots of a log of `first.size` leaves, not 0, and of the larger `second` as hashes in base64 give them; null if they are too many or too few. */
+/** Return the roots of a log and of a larger one as hashes give them. */
 export async function rootsOf(first, second, hashes) {
   const [start, ...path] = Number.isInteger(Math.log2(first.size)) ? [first.root, ...hashes] : hashes;
   let [number, last] = [first.size - 1, second.size - 1];
@@ -58,14 +58,14 @@ export async function rootsOf(first, second, hashes) {
   while (number % 2) up();
   let [old, now] = [start, start];
   for (const each of path) {
-    if (last === 0) return null;
+    if (last === 0) return [];
     if (number % 2 || number === last) {
       [old, now] = [await node(each, old), await node(each, now)];
       while (number % 2 === 0 && number) up();
     } else now = await node(now, each);
     up();
   }
-  return last === 0 ? [old, now] : null;
+  return last === 0 ? [old, now] : [];
 }
 
 async function node(left, right) {

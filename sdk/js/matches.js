@@ -46,6 +46,7 @@ export class Match {
   }
 
   async join(seat, { code, contribution } = {}) {
+    await this.client.signer();
     await this.note(await this.client.post(`${this.path}/seats/${seat}`, { code, contribution }));
     return this.last;
   }

@@ -87,7 +87,9 @@ def _reader(caller: Caller) -> str:
     return caller.id or "admin"
 
 
-RUNNING = named("Running", record({"count": whole(0, about="How many."), "hash": DIGEST}, "All of them (docs/auditing.md, Running hashes)."))
+RUNNING = named(
+    "Running", record({"count": whole(0, about="How many."), "hash": DIGEST}, "All of them (docs/auditing.md, Running hashes).")
+)
 READS = named(
     "ReadList",
     record(

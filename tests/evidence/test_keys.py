@@ -123,12 +123,13 @@ def test_moves_are_told_with_the_key_that_signed_them(match: Match, ask: Ask, vi
 def test_another_key_within_the_match_is_told_and_is_no_finding(match: Match, ask: Ask) -> None:
     first, *rest = match.moves("red")
     by = {first: ADA, **dict.fromkeys(rest, OTHER)}
-    keys = {**known(match, revocation(ADA, ANN, match.at(first))), (ANN, OTHER.key): [registration(OTHER, ANN, match.began + 1)]}
+    filled = match.at(2)  # when the last seat was taken
+    of_ada = known(match, revocation(ADA, ANN, match.at(first)), before=match.began - filled)
+    keys = {**of_ada, (ANN, OTHER.key): [registration(OTHER, ANN, filled + 1)]}
     found = verdicts(ask, dossier(match, by, keys))
     assert found.found == set()
     assert found.told == [
-        f"1 move of red ({ANN}), signed by the key that this player registered on {day(match.began - 1000)}"
-        f"; it was revoked on {day(match.at(first))}",
+        f"1 move of red ({ANN}), signed by the key that this player registered on {day(filled)}; it was revoked on {day(match.at(first))}",
         f"{len(rest)} moves of red ({ANN}) from version {rest[0]} on, signed by another key, registered on {day(match.began)}, "
         "after the match began",
     ]

@@ -48,6 +48,9 @@ export const json = async (path, options) => (await ask(path, options)).json();
 /** What is done with the receipt of an answer, before whoever has asked gets the answer. It raises nothing. */
 export const receipts = { keep: async () => {} };
 
+/** Register the key of this browser, so that it is in the log before a match begins. What goes wrong is told when a move is to be signed. */
+export const registered = () => import("./acting.js").then(({ unsigned }) => unsigned()).catch(() => null);
+
 /** Send something once, however often the network fails on the way: the same id makes a repeated request harmless. */
 export async function send(path, body, headers = {}) {
   const answer = await sent(path, body, { "Idempotency-Key": random(12), ...headers });

@@ -236,8 +236,8 @@ export class Comparing {
     }
     if (Array.isArray(proof.hashes) && (await this.sdk.continues(small, large, proof.hashes))) return true;
     const sentence = `The log of the server does not continue the one that this browser saw on ${day}. So the server has told two histories.`;
-    const roots = Array.isArray(proof.hashes) && small.size ? await this.sdk.rootsOf(small, large, proof.hashes) : null;
-    const shows = roots?.[1] === large.root && roots[0] !== small.root;
+    const [old, now] = Array.isArray(proof.hashes) && small.size ? await this.sdk.rootsOf(small, large, proof.hashes) : [];
+    const shows = now === large.root && old !== small.root;
     throw new Disagreement(sentence, shows ? await this.#fork(small, large, proof.hashes) : { checkpoints, consistency: [proof] });
   }
 

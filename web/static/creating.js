@@ -1,6 +1,6 @@
 // The form of a new match. It is loaded when somebody begins one, and its fields say by their names where they belong in the request.
 
-import { ask, json, send } from "./asking.js";
+import { ask, json, registered, send } from "./asking.js";
 import { people, whom } from "./inviting.js";
 import { make, onSubmit } from "./site.js";
 
@@ -33,7 +33,10 @@ async function loaded() {
     row.previousElementSibling?.before(row);
     target.focus();
   });
-  onSubmit(form, form.querySelector(".wrong"), async () => location.assign(`/m/${(await send("/v1/matches", bodyOf(form))).id}`));
+  onSubmit(form, form.querySelector(".wrong"), async () => {
+    await registered();
+    location.assign(`/m/${(await send("/v1/matches", bodyOf(form))).id}`);
+  });
   return form;
 }
 

@@ -1,6 +1,6 @@
 // The lobby: lists that the server writes, new matches, and seats to take.
 
-import { ask, keeping, Problem, random, send } from "./asking.js";
+import { ask, keeping, Problem, random, registered, send } from "./asking.js";
 import { askCode } from "./dialogs.js";
 import { follow } from "./following.js";
 import { $, introduced, player, tell } from "./site.js";
@@ -90,6 +90,7 @@ async function sit(button) {
     if (!body.code) return;
   }
   await tried(button, async () => {
+    await registered();
     await send(`/v1/matches/${button.dataset.join}/seats/${button.dataset.seat}`, body);
     location.assign(`/m/${button.dataset.join}`);
   });

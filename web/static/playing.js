@@ -1,6 +1,6 @@
 // Playing: the choices of the player's seat, made by clicks on the board, by buttons and by keys, and drafts of whole turns.
 
-import { act, prepare } from "./acting.js";
+import { act, prepare, unsigned } from "./acting.js";
 import { json, keeping, Problem, random, send } from "./asking.js";
 import { askCode, askText, isSure } from "./dialogs.js";
 import { Draft, Drafts } from "./drafting.js";
@@ -504,6 +504,7 @@ export class Playing {
       if (!body.code) return;
     }
     try {
+      await unsigned(); // so that the key is in the log before the match begins
       const standing = await send(`${this.api}/seats/${seat}`, body);
       this.asked = null;
       this.moved(standing.version);

@@ -279,6 +279,7 @@ class AsyncClient:
         return await self._created({"fork_of": match, "at": version, **settings})
 
     async def _created(self, body: Mapping[str, Any]) -> AsyncMatch:
+        await self.signer()  # so that the key is in the log before the match begins
         made: types.Match = await self.post("/v1/matches", body)
         match = AsyncMatch(self, made["id"])
         await match.note(made)
@@ -427,6 +428,7 @@ class AsyncMatch:
     async def join(self, seat: str, *, code: str | None = None, contribution: str | None = None) -> types.Match:
         """Take a seat. `contribution`: 1 to 64 bytes in hex that go into the dice."""
         given = {"code": code, "contribution": contribution}
+        await self.client.signer()  # so that the key is in the log before the match begins
         await self.note(
             await self.client.post(f"{self.path}/seats/{seat}", {name: value for name, value in given.items() if value is not None})
         )

@@ -279,6 +279,7 @@ class Client:
         return self._created({"fork_of": match, "at": version, **settings})
 
     def _created(self, body: Mapping[str, Any]) -> Match:
+        self.signer()  # so that the key is in the log before the match begins
         made: types.Match = self.post("/v1/matches", body)
         match = Match(self, made["id"])
         match.note(made)
@@ -427,6 +428,7 @@ class Match:
     def join(self, seat: str, *, code: str | None = None, contribution: str | None = None) -> types.Match:
         """Take a seat. `contribution`: 1 to 64 bytes in hex that go into the dice."""
         given = {"code": code, "contribution": contribution}
+        self.client.signer()  # so that the key is in the log before the match begins
         self.note(self.client.post(f"{self.path}/seats/{seat}", {name: value for name, value in given.items() if value is not None}))
         assert self.last is not None
         return self.last
