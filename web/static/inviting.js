@@ -2,7 +2,6 @@
 
 import { json, keeping, Problem } from "./asking.js";
 import { opened } from "./dialogs.js";
-import { generate } from "./leanqr.js";
 import { copy, make } from "./site.js";
 
 const PLAYER = /p[a-z2-7]{16}/;
@@ -42,14 +41,15 @@ export async function invitation(match, code) {
   const copied = () => copy(address, "The link is copied.");
   const share = navigator.share ? make("button", { type: "button", onclick: () => navigator.share({ url: address }).catch(() => {}) }, "Share it") : null;
   const row = make("p", { class: "row" }, make("button", { type: "button", onclick: copied }, "Copy it"), share);
-  await opened("Invite to this match", [picture(address), make("p", { class: "note" }, told), link, row], null);
+  await opened("Invite to this match", [await picture(address), make("p", { class: "note" }, told), link, row], null);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
 const QUIET = 4; // modules around the code, which readers need
 
 /** Return the QR code of a text. It is dark on light in every scheme, as readers need it. */
-export function picture(text) {
+export async function picture(text) {
+  const { generate } = await import("./leanqr.js");
   const code = generate(text);
   const side = code.size + 2 * QUIET;
   let path = "";

@@ -144,7 +144,9 @@ export class Playing {
     if (!missing || this.learned === this.asked) return;
     this.learned = this.asked;
     try {
-      Object.assign(this.words, await json(`${location.pathname}/words${this.seat ? `?viewer=${this.seat}` : ""}`));
+      const { names, options } = await json(`${location.pathname}/words${this.seat ? `?viewer=${this.seat}` : ""}`);
+      Object.assign(this.words.names, names);
+      Object.assign(this.words.options, options);
       this.write();
     } catch {
       // ids with blanks will do
