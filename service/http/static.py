@@ -18,13 +18,21 @@ from service.http.middleware import info_of
 from service.http.responses import SVG, empty_response, names_tag
 from web.page import crest_style
 
-KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": SVG, ".png": "image/png"}
+KINDS = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".css": "text/css",
+    ".svg": SVG,
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
 # Comments that are lines of their own, but for licences; indents; empty lines. Inside a line nothing is taken out: it may be a text.
 _UNREAD = re.compile(rb"^[ \t]*(?://.*|/\*[^!](?s:.*?)\*/[ \t]*)\n|^[ \t]+|^\n", re.MULTILINE)
 _IMPORTS = re.compile(r'(?:^|;)import\b[^;"]*"\./([\w.]+)"', re.MULTILINE).findall
 FOREVER = "public, max-age=31536000, immutable"
 CRESTS = "crests.css"
 ICON = "icon.svg"
+ICONS = (ICON, "icon.png")
 STATIC = Path(__file__).parents[2] / "web" / "static"
 VERIFIER = Path(__file__).parents[2] / "verify" / "verify.mjs"  # the file that people run with Node
 CLIENT = Path(__file__).parents[2] / "sdk" / "js"
@@ -32,11 +40,12 @@ CLIENT = Path(__file__).parents[2] / "sdk" / "js"
 
 def of_pages(games: Mapping[str, Game]) -> dict[str, bytes]:
     """Return the files of the pages by name. Modules are sent without comments and indents, which are a sixth of what a browser loads."""
-    found = {path.name: _short(path) for path in sorted(STATIC.iterdir()) if path.suffix in KINDS}
+    found = {path.name: short(path) for path in sorted(STATIC.iterdir()) if path.suffix in KINDS}
     return {**found, VERIFIER.name: VERIFIER.read_bytes(), CRESTS: "".join([crest_style(game) for game in games.values()]).encode()}
 
 
-def _short(path: Path) -> bytes:
+def short(path: Path) -> bytes:
+    """Return a file as it is sent."""
     content = path.read_bytes()
     return _UNREAD.sub(b"", content) if path.suffix == ".js" else content
 
@@ -56,6 +65,10 @@ class Files:
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
+
+    def paths(self) -> list[str]:
+        """Return the paths of the modules, the styles and the icons."""
+        return [f"{self.folder}/{name}" for name in self._files if name.endswith((".js", ".css")) or name in ICONS]
 
     def imported(self, name: str) -> list[str]:
         """Return the modules that a module imports at once, and that these import, so that a page can ask for all of them together."""

@@ -22,8 +22,8 @@ from web.look import look
 
 HTML = "text/html"
 POLICY = (
-    "default-src 'none'; script-src 'self'; worker-src {workers}; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
+    "default-src 'none'; script-src 'self'; worker-src 'self'; manifest-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
 )
 
 _templates = jinja2.Environment(
@@ -48,31 +48,27 @@ def html_response(
 ) -> Response:
     """Return a page.
 
-    `ancestors`: the pages that may show it in a frame. `audits`: the page checks matches; it may start a worker if Pyodide is installed.
+    `ancestors`: the pages that may show it in a frame. `audits`: the page checks matches, with Pyodide if that is installed.
     """
-    return page_response(pages, rendered(pages, template, values, audits), status, ancestors, audits)
+    return page_response(rendered(pages, template, values, audits), status, ancestors)
 
 
 def rendered(pages: Pages, template: str, values: Mapping[str, Any], audits: bool = False) -> bytes:
     """Return the HTML of a page. `audits`: as for `html_response`."""
     games = [game_in_brief(game) for game in pages.service.games.values()]
-    shared = {"here": "", "games": games, "static": pages.files.folder, "pyodide": _pyodide(pages, audits)}
+    shared = {"here": "", "games": games, "static": pages.files.folder}
+    shared["pyodide"] = pages.pyodide.folder if audits and pages.pyodide else ""
     return _templates.get_template(template).render({**shared, **values}).encode()
 
 
-def page_response(pages: Pages, content: bytes, status: int = 200, ancestors: str = "'none'", audits: bool = False) -> Response:
-    """Return a page with rendered content. `ancestors` and `audits`: as for `html_response`."""
+def page_response(content: bytes, status: int = 200, ancestors: str = "'none'") -> Response:
+    """Return a page with rendered content. `ancestors`: as for `html_response`."""
     response = Response(content, status, mimetype=HTML)
-    workers = "'self'" if _pyodide(pages, audits) else "'none'"
-    response.headers["Content-Security-Policy"] = POLICY.format(ancestors=ancestors, workers=workers)
+    response.headers["Content-Security-Policy"] = POLICY.format(ancestors=ancestors)
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cache-Control"] = "private, no-cache"
     response.headers["Vary"] = "Authorization"
     return response
-
-
-def _pyodide(pages: Pages, audits: bool) -> str:
-    return pages.pyodide.folder if audits and pages.pyodide else ""
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:

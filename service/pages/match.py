@@ -49,9 +49,7 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
     company = service.directory.company(sight.players_at(seen))
     names = tuple([company.name(player) for player in company.players])
     key = of_position("page", position, viewer, (seen.digest, asked, origin, names))
-    return page_response(
-        pages, service.kept.made(key, lambda: _match_html(pages, seen, position, viewer, asked, origin, company)), audits=True
-    )
+    return page_response(service.kept.made(key, lambda: _match_html(pages, seen, position, viewer, asked, origin, company)))
 
 
 def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, asked: str, origin: str, company: Company) -> bytes:
@@ -117,7 +115,7 @@ def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
     position = sight.seen(service.platform, newest, caller)
     note_view(service, newest, caller, SPECTATOR, position.version)
     html = service.kept.made(of_position("embed", position, SPECTATOR), lambda: _embed_html(pages, position))
-    return page_response(pages, html, ancestors="*")
+    return page_response(html, ancestors="*")
 
 
 def _embed_html(pages: Pages, position: Position) -> bytes:

@@ -8,7 +8,7 @@ from flask import Flask, Response
 
 from service.context import Service
 from service.http import static
-from service.pages import pyodide
+from service.pages import pyodide, worker
 from service.pages.check import check_page
 from service.pages.disputes import desk_page, dispute_page
 from service.pages.game import game_page, rulings_page
@@ -37,6 +37,7 @@ def mount(app: Flask, service: Service) -> None:
     """Add the pages and their files to the Flask application."""
     pages = Pages(service, static.Files(static.of_pages(service.games)), pyodide.at_hand(service.settings.pyodide))
     static.mount(app, "/static/<mark>/<name>", pages.files)
+    worker.mount(app, pages)
     static.mount(app, "/sdk/<name>", static.Files(static.of_client()))
     # A browser requests it for a tab without a page, such as one that shows JSON.
     app.add_url_rule("/favicon.ico", "files/static", defaults={"name": static.ICON})

@@ -14,11 +14,12 @@ import requests
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from service.http.settings import settings_from_environment
+from tests.workers.receiving import Receiver, receiving
 from tools import browsers, private
 
 PATIENCE = 30_000  # milliseconds until something must have happened, on a machine that is busy
 WINDOW = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
-TOLD = ("net::ERR_", "status of 422")  # what a browser says of a cut connection and of a refusal, which tests bring about
+TOLD = ("net::ERR_", "status of 422", "blocked by Playwright")  # of cut connections and refusals, which tests bring about, and workers
 
 expect.set_options(timeout=PATIENCE)
 
@@ -38,8 +39,16 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
-    environment = {"WARLEDGER_PYODIDE": str(settings_from_environment().pyodide.resolve())}  # of the checkout, if it was fetched
+def push_service() -> Iterator[Receiver]:
+    """A push service of our own, to which the service may send."""
+    with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, push_service: Receiver) -> Iterator[private.Place]:
+    pyodide = str(settings_from_environment().pyodide.resolve())  # of the checkout, if it was fetched
+    environment = {"WARLEDGER_PYODIDE": pyodide, "WARLEDGER_HOOK_ORIGINS": push_service.origin}
     with private.service(tmp_path_factory.mktemp("browser") / "data", "--web", "1", "--workers", "1", environment=environment) as running:
         yield running
 
@@ -85,9 +94,7 @@ def open_page(browser: Browser, service: private.Place) -> Iterator[Open]:
             wrong.append(f"a key in an address: {request.url}")
 
     def opened(path: str, key: str | None = None, **settings: Any) -> Page:
-        context = browser.new_context(
-            base_url=service.url, **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **settings}
-        )
+        context = browser.new_context(base_url=service.url, **{**WINDOW, "service_workers": "block", **settings})
         contexts.append(context)
         if key is not None:
             context.add_init_script(f"if (location.host) localStorage.setItem('warledger.key', '{key}')")

@@ -1,20 +1,28 @@
-"""Pages of another origin than the service: the page of docs/web-app.md, and the board of the examples."""
+"""Pages of another origin than the service: the page of docs/web-app.md, and the board of the examples.
+
+Pages that are closed, and whose players are called back; and pages without the server, which show replays that were opened.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from tests.browser.conftest import PATIENCE, Api
+from tests.browser.conftest import PATIENCE, Api, Open
 from tests.conftest import within
+from tests.pushing import Browser as PushBrowser
+from tests.pushing import claims
+from tests.workers.receiving import Receiver
 from tools import private
 
 HERE = "http://127.0.0.1:8000"
@@ -157,3 +165,120 @@ def test_an_event_source_of_another_origin_hears_what_spectators_see_and_a_scrip
       return [answer.status, (await answer.json()).code, answer.headers.get("X-Request-Id").length];
     }"""
     assert page.evaluate(large, f"{service.url}/v1/players") == [413, "too_large", 16]
+
+
+# A browser that is not told of a push service of its own: its subscription leads to ours.
+SUBSCRIPTION = """((endpoint, keys) => {
+  const made = { endpoint, unsubscribe: async () => localStorage.removeItem("made"), toJSON: () => ({ endpoint, keys }) };
+  Object.assign(PushManager.prototype, {
+    getSubscription: async () => (localStorage.getItem("made") ? made : null),
+    subscribe: async ({ applicationServerKey }) => (localStorage.setItem("made", applicationServerKey), made),
+  });
+})(%s)"""
+# The source of the service worker, run in a page, with what a page does not have. Browsers without a window show no notifications.
+WORKER = """async (given) => {
+  const [done, heard] = [[], {}];
+  const addEventListener = (name, hear) => (heard[name] = hear);
+  const navigator = { setAppBadge: async () => done.push("badge"), storage: { estimate: async () => ({ usage }) } };
+  let usage = 0;
+  const registration = { showNotification: async (title, { body, data }) => done.push([title, body, data]) };
+  const clients = { matchAll: async () => [], claim: async () => {}, openWindow: async (path) => done.push(path) };
+  const hears = (name, event) => new Promise((resolve) => heard[name]({ waitUntil: resolve, ...event }));
+  %s;
+  %s;
+  return done;
+}"""
+CALLED = """await hears("push", { data: { json: () => JSON.parse(given) } });
+await hears("notificationclick", { notification: { close() {}, data: done.at(-1)[2] } })"""
+FILLED = """const add = async (name) => done.push([await room(name), await caches.open(name), (await caches.keys()).length]);
+for (const place of Array(MATCHES + 5).keys()) await add(`${mark} m${place}`);
+usage = MOST + 1;
+await add(`${mark} large`);
+await caches.delete(`${mark} large`);
+for (const name of await caches.keys()) if (name !== SHELL) await caches.delete(name);
+await add(`${mark} larger`)"""
+BEGUN = """await hears("activate", {})"""
+
+
+def with_worker(page: Page) -> Page:
+    """Wait until the service worker is in charge of the page."""
+    page.evaluate("async () => void (await navigator.serviceWorker.ready)")
+    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    return page
+
+
+def in_worker(page: Page, service: private.Place, steps: str, given: str = "") -> Any:
+    """Let the service worker hear events, and return what it has done."""
+    return page.evaluate(WORKER % (requests.get(f"{service.url}/worker.js", timeout=15).text, steps), given)
+
+
+def forget(page: Page, name: str) -> None:
+    """Let the browser forget its key."""
+    page.get_by_role("button", name=name).click()
+    page.get_by_role("button", name="Forget it here").click()
+    page.get_by_role("button", name="Forget it", exact=True).click()
+
+
+def test_a_player_is_called_back_from_a_closed_page(open_page: Open, service: private.Place, ada: Api, push_service: Receiver) -> None:
+    ben, browser = Api(service.url, "Ben"), PushBrowser()
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "open", "blue": "me"}, "options": {"first_seat": "red"}})["id"]
+    ben.ask("POST", f"/v1/matches/{match}/seats/red")
+    page = with_worker(open_page(f"/m/{match}", ada.key, service_workers="allow", permissions=["notifications"]))
+    expect(page.locator("#play")).to_contain_text("Waiting for Ben")
+    script = SUBSCRIPTION % ", ".join([json.dumps(f"{push_service.origin}/ada"), json.dumps(browser.keys)])
+    page.context.add_init_script(script)
+    page.evaluate(script)
+    page.get_by_role("button", name="Ada").click()
+    page.get_by_text("Calls and sounds").click()
+    page.get_by_role("button", name="Call me").last.click()
+    expect(page.locator("#calls")).to_contain_text("This device is called")
+    key = page.evaluate("localStorage.getItem('made')")
+    other = page.context.new_page()
+    other.goto("/check")
+    page.close()
+
+    while "red" in ben.ask("GET", f"/v1/matches/{match}")["to_act"]:
+        choices = ben.ask("GET", f"/v1/matches/{match}/choices")["choices"]
+        ben.ask("POST", f"/v1/matches/{match}/actions", next(one["action"] for one in choices if "at_table" not in one))
+    got = push_service.wait(1, "/ada")[0]
+    text = browser.read(got.body)
+    assert claims(got.headers["authorization"], key)["aud"] == push_service.origin
+    assert json.loads(text)["data"]["seat"] == "blue"
+    path = f"/m/{match}"
+    assert in_worker(other, service, CALLED, text.decode()) == ["badge", ["War!", "It is your turn.", path], path]
+
+    forget(other, "Ada")
+    within(PATIENCE / 1000, lambda: ada.ask("GET", "/v1/players/me/hooks")["hooks"] == [])
+    within(PATIENCE / 1000, lambda: other.evaluate("localStorage.getItem('made')") is None)
+
+
+def test_an_opened_replay_can_be_read_without_the_server(open_page: Open, service: private.Place, finished: str, ada: Api) -> None:
+    page = with_worker(open_page("/", ada.key, service_workers="allow"))
+    page.goto(f"/m/{finished}")
+    expect(page.locator("#log li")).not_to_have_count(0)
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    expect(page.locator("#offline")).to_contain_text("nothing new can come")
+    page.reload()
+    expect(page.locator("#offline")).to_contain_text("as it was when you last opened it")
+    page.get_by_role("button", name="First version").click()
+    expect(page.locator("#log [aria-current]")).to_have_attribute("data-version", "1")
+    asked = "([path, headers]) => fetch(path, { headers }).then(({ status }) => status, () => null)"
+    headers = {"Authorization": f"Bearer {ada.key}"}
+    assert [page.evaluate(asked, [f"/v1/matches/{finished}", sent]) for sent in (headers, {})] == [200, None], "what a key sees is for it"
+    page.goto("/")
+    page.locator("#offline a").click()
+    expect(page.locator("#the-board svg").first).to_be_visible()
+    page.context.set_offline(False)
+    page.reload()
+    expect(page.locator("#offline")).to_be_hidden()
+    page.evaluate("async () => void (await caches.open('000000000000 shell'))")
+    in_worker(page, service, BEGUN)  # what a new release does
+    kept = "async () => (await caches.keys()).map((name) => name.split(' ')[1])"
+    assert page.evaluate(kept) == ["shell", finished]
+    page.goto("/")
+    forget(page, "Ada")
+    within(PATIENCE / 1000, lambda: page.evaluate(kept) == ["shell"])
+    filled = [(room, caches) for room, _, caches in in_worker(page, service, FILLED)]
+    assert filled[18:25] == [(True, caches) for caches in (20, 21, 21, 21, 21, 21, 21)], "the newest 20, and the files of the pages"
+    assert filled[25:] == [(True, 21), (False, 2)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
+import struct
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote
@@ -26,10 +28,11 @@ from tests.service.conftest import Caller, worlds
 STATIC = Path(next(iter(web.__path__))) / "static"
 BUDGET = 60_000
 # Loaded where a reader audits, disputes, asks what a level thinks, sees what is not possible, keeps pictures, begins a match, invites, says
-# a phrase, or looks at a player.
+# a phrase, looks at a player, or is called.
 ON_REQUEST = {"analysing.css", "analysing.js", "animating.js", "auditing.css", "auditing.js", "checking.js", "disputing.js", "gifenc.js"}
 ON_REQUEST |= {"blocked.js", "case.js", "desk.js", "disputes.css", "pictures.js", "reasons.js", "signkeys.js", "turning.js", "why.js"}
 ON_REQUEST |= {"creating.js", "inviting.js", "leanqr.js", "phrases.js", "player.css", "player.js"}
+ON_REQUEST |= {"calling.js", "offline.js", "sounds.js"}
 
 
 class Tags(HTMLParser):
@@ -113,6 +116,31 @@ def test_every_page_names_the_icon_and_favicon_ico_is_the_same(client: FlaskClie
         named = [link["href"] for link in links if link["rel"] == "icon"]
         assert len(named) == 1, path
         assert client.get(str(named[0])).data == icon.data
+
+
+def test_the_service_worker_is_of_this_release_and_is_asked_for_anew(client: FlaskClient, match: str) -> None:
+    answer = client.get("/worker.js")
+    assert (answer.mimetype, answer.headers["Cache-Control"]) == ("text/javascript", "no-cache")
+    assert answer.headers["Content-Security-Policy"] == "default-src 'none'; connect-src 'self'"
+    assert client.get("/worker.js", headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+    release = json.loads(answer.text.partition("const RELEASE=")[2].partition(";\n")[0])
+    assert f"/static/{release['mark']}/match.js" in client.get(f"/m/{match}").text
+    assert release["games"].items() >= {game.id: game.title for game in GAMES.values()}.items()
+    for path in release["files"]:
+        assert "immutable" in client.get(path).headers["Cache-Control"], path
+    assert len(release["files"]) > 40
+
+
+def test_the_pages_can_be_installed(client: FlaskClient, match: str) -> None:
+    for path in pages(match):
+        (address,) = [link["href"] for tag, link in Tags(client.get(path).text).found if tag == "link" and link["rel"] == "manifest"]
+    answer = client.get(str(address))
+    assert answer.mimetype == "application/manifest+json"
+    manifest = json.loads(answer.data)
+    assert (manifest["start_url"], manifest["scope"], manifest["display"]) == ("/", "/", "standalone")
+    kinds = {icon["type"]: client.get(f"{str(address).rpartition('/')[0]}/{icon['src']}") for icon in manifest["icons"]}
+    assert {kind: icon.mimetype for kind, icon in kinds.items()} == {"image/svg+xml": "image/svg+xml", "image/png": "image/png"}
+    assert struct.unpack(">II", kinds["image/png"].data[16:24]) == (512, 512)
 
 
 def test_pages_of_other_origins_load_the_client_from_an_address_that_stays(client: FlaskClient) -> None:

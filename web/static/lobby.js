@@ -16,6 +16,7 @@ async function load(into, query) {
 async function yours() {
   await Promise.all([own("yours", "mine=true"), own("invitations", "invited=true")]);
   const turns = $("yours").querySelectorAll(".match.yours").length;
+  if ("setAppBadge" in navigator && navigator.onLine) navigator.setAppBadge(turns).catch(() => {});
   document.title = `${turns ? `(${turns}) ` : ""}Warledger: matches to watch and to play`;
 }
 

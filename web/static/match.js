@@ -48,6 +48,7 @@ const play = new Playing({
   words,
   board,
   rule: showRule,
+  occupant: (seat) => occupant(seat),
   picture: (version) => frames.at(version),
   draw: (picture) => {
     drafted = picture;
@@ -139,6 +140,19 @@ function titled() {
   if (picture) document.title = `${mine().some((seat) => acts.includes(seat)) ? "● " : ""}${picture.title} · Warledger`;
 }
 
+let noted = null; // the newest version, and whether the player was to act in it
+
+/** Make a sound of what is new, if the player wants sounds, and mark the icon of the installed app. */
+async function noticed() {
+  const own = mine();
+  const now = { version: standing.version, turn: own.some((seat) => standing.to_act.includes(seat)) };
+  const before = noted;
+  noted = now;
+  if (before?.turn !== now.turn && own.length && matchMedia("(display-mode: standalone)").matches) (await import("./calling.js")).badge();
+  if (before === null || before.version === now.version) return;
+  (await import("./sounds.js")).hear(standing.status === "over" ? "over" : now.turn && !before.turn ? "turn" : "move");
+}
+
 const told = (line) => {
   const text = line.text.join(" ");
   return text ? text.replace(PLAYER, (_, id) => actorName(id)) : `${actorName(line.actor)}: ${word(words, line.action ?? "").toLowerCase()}.`;
@@ -217,10 +231,16 @@ function signature({ signed, actor }) {
   return [" ", make("small", { class: "signed", title }, `signed, key ${shortKey(signed)}`)];
 }
 
+/** Return the name of whoever sits in a seat. */
+function occupant(seat) {
+  const who = standing?.seats[seat] ?? {};
+  return "player" in who ? (standing.players[who.player]?.name ?? "somebody who has left") : who.ai ? word(words, `ai_${who.ai}`) : "open";
+}
+
 function people(now) {
   const rows = seats.map((seat) => {
     const who = standing?.seats[seat.id] ?? {};
-    const name = "player" in who ? (standing.players[who.player]?.name ?? "somebody who has left") : who.ai ? word(words, `ai_${who.ai}`) : "open";
+    const name = occupant(seat.id);
     const acts = now.to_act?.includes(seat.id);
     const substitute = now.substitutes?.[seat.id];
     const clock = now.clocks?.[seat.id];
@@ -314,6 +334,7 @@ async function refresh() {
   const line = frames.lines[shown];
   people(line ? line.now : standing);
   titled();
+  noticed();
   ownEyes();
   eyes();
   await play.refresh(standing, mine());
@@ -321,7 +342,7 @@ async function refresh() {
   signs();
   const ended = standing.status === "over" || standing.status === "closed";
   if (ended) finished();
-  if (refresh.compared === ended) return;
+  if (refresh.compared === ended || !navigator.onLine) return;
   refresh.compared = ended; // when the page is opened, and when the match ends
   (await import("./evidence.js")).compare(standing, $("evidence"));
 }

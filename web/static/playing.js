@@ -6,7 +6,7 @@ import { askCode, askText, isSure } from "./dialogs.js";
 import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
 import { Counts, Narrowing } from "./narrowing.js";
-import { crest, make, player, tell } from "./site.js";
+import { askForCalls, crest, make, player, tell } from "./site.js";
 import { deed, fieldName, sentence, valued, word } from "./words.js";
 
 const URGENT = new Set(["accept", "decline", "return", "vote", "take_seat", "take_over", "rematch", "decline_seat", "resume", "accept_ruling"]);
@@ -67,7 +67,7 @@ export class Playing {
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       this.asked = null;
-      if (problem.code !== "no_key" && problem.code !== "not_seated") this.refuse(problem);
+      if (navigator.onLine && problem.code !== "no_key" && problem.code !== "not_seated") this.refuse(problem);
       else this.take(null, []);
     }
     return undefined;
@@ -317,11 +317,22 @@ export class Playing {
     const focused = document.activeElement?.closest?.("#play") ? document.activeElement.dataset.keep : null;
     const newest = this.current ? [this.urgent(), ...this.asking(), this.refused(), this.bar()] : [];
     const says = this.seats?.length && this.standing?.status !== "open" ? this.rows("./phrases.js") : [];
-    const parts = [...this.disputes(), ...newest, ...says].filter(Boolean);
+    const parts = [...this.disputes(), this.current && this.waiting(), ...newest, ...says].filter(Boolean);
     this.root.hidden = parts.length === 0;
     this.root.replaceChildren(...parts);
     this.root.setAttribute("aria-busy", String(this.busy));
     if (focused) this.root.querySelector(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  /** Say for whom the match waits, unless it is for the player. */
+  waiting() {
+    const { standing, seats } = this;
+    if (standing?.status !== "playing" || standing.to_act.some((seat) => seats.includes(seat))) return null;
+    const whom = [...new Set(standing.to_act.map((seat) => this.occupant(seat)))];
+    if (!whom.length) return null;
+    const may = seats.length && globalThis.Notification?.permission === "default" && globalThis.PushManager;
+    const button = may ? make("button", { type: "button", class: "small", "data-keep": "call", onclick: askForCalls }, "Call me") : null;
+    return make("p", { class: "row" }, make("span", {}, `Waiting for ${whom.join(", ")}`), button);
   }
 
   asking() {

@@ -86,6 +86,7 @@ async function introduce() {
     } catch (problem) {
       if (problem.code === "bad_key") {
         keeping.forget();
+        await (await import("./calling.js")).leave();
         tell("This browser's key is not valid any more, so it was forgotten.", true);
       }
     }
@@ -116,7 +117,7 @@ export async function player() {
 }
 
 $("account-dialog").addEventListener("close", () => {
-  $("signing-keys").open = false;
+  $("signing-keys").open = $("calls").open = false;
   $("account-wrong").textContent = "";
   hideKey();
   for (const resolve of waiting.splice(0)) resolve(keeping.key !== null);
@@ -195,8 +196,13 @@ $("signing-keys").ontoggle = async () => {
   if ($("signing-keys").open) (await import("./signkeys.js")).show($("signing-keys").querySelector("ul"));
 };
 
+$("calls").ontoggle = async () => {
+  if ($("calls").open) (await import("./calling.js")).show($("calls").querySelector("div"));
+};
+
 $("forget-key").onclick = async () => {
   if (!(await isSure("Without the key you cannot play your matches any more. Have you noted it down?", "Forget it"))) return;
+  await (await import("./calling.js")).leave();
   keeping.forget();
   await introduce();
   $("account-dialog").close();
@@ -211,3 +217,25 @@ export async function copy(text, sentence) {
     await askText("Copy this", { about: "The browser did not let the page do it.", value: text, readonly: true, send: "Done" });
   }
 }
+
+/** Open what is said of calls to this device. */
+export function askForCalls() {
+  $("account-dialog").showModal();
+  $("calls").open = true;
+}
+
+/** Say that the server does not answer, and whether this page is the one that the browser has kept. */
+function sayOffline() {
+  const kept = "kept" in document.body.dataset;
+  $("offline").hidden = navigator.onLine && !kept;
+  $("offline").textContent = kept ? "Offline: as it was when you last opened it." : "Offline: nothing new can come.";
+  if (kept && location.pathname === "/") import("./offline.js").then(({ show }) => show($("offline")));
+}
+
+sayOffline();
+for (const change of ["online", "offline"]) addEventListener(change, sayOffline);
+
+const idle = globalThis.requestIdleCallback ?? ((action) => setTimeout(action, 2000));
+const install = () => idle(() => navigator.serviceWorker?.register("/worker.js").catch(() => {}));
+if (document.readyState === "complete") install();
+else addEventListener("load", install);

@@ -1,0 +1,34 @@
+// Short sounds, made here. They are off until the player turns them on.
+
+const NAME = "warledger.sounds";
+const NOTES = { move: [330], turn: [587, 880], over: [523, 659, 784] }; // in hertz, one after the other
+const [STEP, LENGTH, LOUD] = [0.13, 0.35, 0.12]; // seconds, seconds, and of 1
+
+let context = null;
+
+export function loud() {
+  try {
+    return localStorage.getItem(NAME) === "on";
+  } catch {
+    return false;
+  }
+}
+
+export const quieten = () => localStorage.removeItem(NAME);
+
+/** Make a sound, if sounds are on. `now`: they are from now on. */
+export function hear(sound, now = false) {
+  if (now) localStorage.setItem(NAME, "on");
+  if (!loud()) return;
+  context ??= new AudioContext();
+  context.resume();
+  NOTES[sound].forEach((frequency, place) => {
+    const begin = context.currentTime + place * STEP;
+    const [tone, volume] = [new OscillatorNode(context, { frequency, type: "triangle" }), new GainNode(context, { gain: 0 })];
+    volume.gain.setValueAtTime(LOUD, begin);
+    volume.gain.exponentialRampToValueAtTime(0.001, begin + LENGTH);
+    tone.connect(volume).connect(context.destination);
+    tone.start(begin);
+    tone.stop(begin + LENGTH);
+  });
+}
