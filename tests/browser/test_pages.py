@@ -220,6 +220,7 @@ def test_a_match_is_set_up_with_all_that_the_form_has(open_page: Open, ada: Api,
     form.locator("[name=tags]").fill("club, friday")
     with page.expect_request(lambda request: request.url.endswith("/v1/matches") and request.method == "POST") as sent:
         form.get_by_role("button", name="Set up the board").click()
+    assert len(ada.ask("GET", "/v1/players/me/signing-keys")["keys"]) == 1, "the key is in the log before the match begins"
     assert sent.value.post_data_json == {
         "game": "war",
         "seats": {"red": "me", "blue": f"player:{bob}", "green": "ai:novice"},

@@ -56,6 +56,8 @@ def test_two_bots_check_each_others_signatures(place: private.Place, tmp_path: P
             await ben.register("Ben")
             match = await ada.create("war", {"red": "me", "blue": "open"}, signed="required")
             await ben.match(match.id).join("blue")
+            for client in (ada, ben):  # before anybody moves
+                assert len((await client.get("/v1/players/me/signing-keys"))["keys"]) == 1
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(play, ada, match.id)
                 tasks.start_soon(play, ben, match.id)

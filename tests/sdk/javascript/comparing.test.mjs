@@ -65,6 +65,7 @@ class Server {
     if (path.endsWith("/entries")) return Response.json({ version: this.entries.length, entries: this.entries.slice(Number(query.get("after"))) });
     if (path.endsWith("/choices")) return Response.json({ version: this.entries.length, seat: "red", choices: [] });
     if (path.includes("/receipts/")) return Response.json({ receipt: await receiptOf(Number(path.split("/").at(-1)), "cd".repeat(32)) });
+    if (path.endsWith("/matches") || path.includes("/seats/")) return Response.json({ id: MATCH, version: this.entries.length, keys: this.keys.length });
     assert.match(path, /\/actions$/);
     this.acted.push({ signature: headers.get("Warledger-Signature"), id: headers.get("Idempotency-Key"), body });
     const answer = this.answers.shift();
@@ -140,6 +141,11 @@ test("a log that was told twice is an alarm with both checkpoints and the proof 
   assert.match((await alarmOf(there.client(store).compare(), TwoLogs)).message, /it had 2 leaves and now has 1/);
   there.log = (await checkpoint(2, leaves[2])).replace("server\n2", "server\n3");
   await alarmOf(there.client(store).compare(), BadReceipt);
+});
+
+test("a key is registered before a match is created or a seat is taken", async () => {
+  assert.equal((await (await made()).client(await folder()).create("war", {})).last.keys, 1);
+  assert.equal((await (await made()).client(await folder()).match(MATCH).join("blue")).keys, 1);
 });
 
 test("a log that cannot be compared and new keys of the server are told", async () => {
