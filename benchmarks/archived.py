@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 
 from benchmarks import cold
+from benchmarks.filing import Command, Partition
 from benchmarks.load import Caller, until
 from benchmarks.pairs import Figure, compared, figure, interleaved
 from benchmarks.place import Place, Run, own_id
 from benchmarks.population import rows
+from events.keeping import embedded
 from events.store.client import Call, configure
+from events.store.filed import Packed
 from events.store.library import script
 from tools import private
 
 FEW = 100
 BYTES, SECONDS, GROWTH = 300, 10.0, 1.5
-AT_ONCE = 100
+AT_ONCE, MORE = 500, 1000
 ASKED = 15
 SETTLED = 600.0  # seconds that the server may take to rewrite its files
 
@@ -35,11 +39,13 @@ def measured(run: Run) -> Iterator[Figure]:
         yield from cold.measured(place.platform, run.pairs)
     with run.place("few", workers=0) as few, run.place("many", workers=0) as many:
         callers = [few.caller(), many.caller()]
-        fill(few, FEW, own_id(callers[0]))
-        taken, seconds = fill(many, run.archived, own_id(callers[1]))
+        mine = own_id(callers[1])
+        one_by_one(few, rows(FEW, own_id(callers[0])))
+        taken = fill(many, run.archived, mine)
         told = f"{run.archived:,} of them"
         yield figure("memory of the store for an archived match", [taken / run.archived], "bytes", most=BYTES, told=told)
-        yield figure("filing a match away", [seconds / run.archived * 1e6], "µs", told="the function, without its object")
+        seconds = one_by_one(many, rows(MORE, mine, seed=2))
+        yield figure(f"filing a match away beside {run.archived:,}", [seconds / MORE * 1e6], "µs", told="the function, without its object")
         for (name, one), other in zip(asked(callers[0]).items(), asked(callers[1]).values(), strict=True):
             sides = [partial(median, caller, path) for caller, path in zip(callers, (one, other), strict=True)]
             lengthy, brief = interleaved(sides[1], sides[0], run.pairs)
@@ -50,24 +56,46 @@ def measured(run: Run) -> Iterator[Figure]:
         yield figure(f"from the command to ready with {run.archived:,}", [time.perf_counter() - began], "s", most=SECONDS)
 
 
-def fill(place: Place, number: int, first: str) -> tuple[int, float]:
-    """File made up matches away. Return the bytes of memory that they take, and the seconds. Nothing is written to disk meanwhile."""
-    store = place.platform.store
+def fill(place: Place, number: int, first: str) -> int:
+    """Let a store have made up matches as if each had been filed away (benchmarks/filing.py). Return the bytes of memory that they take.
+
+    Nothing is written to disk meanwhile. At the end, the server writes its files anew.
+    """
+    store, began = place.platform.store, time.monotonic()
     configure(store.url, "appendonly", "no")
-    before, began, seconds = store.memory(), time.monotonic(), 0.0
-    found, done = rows(number, first), 0
-    while some := list(islice(found, AT_ONCE)):
-        calls: list[Call] = [([store.keys.stream(match)], [packed.game, packed.row]) for match, packed in some]
-        started = time.perf_counter()
-        store.client.run_all(_FILE_AWAY, calls)
-        seconds += time.perf_counter() - started
-        done += len(some)
-        if done % 50_000 == 0:
+    before, renamed = store.memory(), embedded.renamed(place.data)
+    partitions = {tag: Partition(tag) for tag in store.keys.tags()}
+    found, done, updated = rows(number, first), 0, round(time.time() * 1000)
+
+    def filed() -> Iterator[Command]:
+        for match, packed in found:
+            tag = store.keys.tag(match)
+            yield "XADD", f"{tag}:filed", "0-*", "r", partitions[tag].file_away(packed.game, packed.row, updated + done)
+
+    def send(commands: Iterator[Command]) -> Iterator[int]:
+        while some := [(renamed.get(str(name), name), *words) for name, *words in islice(commands, AT_ONCE)]:
+            store.client.ask_all(some)
+            yield len(some)
+
+    for sent in send(filed()):
+        done += sent
+        if done % 100_000 == 0:
             print(f"  {done:,} are filed away after {time.monotonic() - began:.0f} s", flush=True)
+    for partition in partitions.values():
+        deque(send(partition.commands()), 0)
     taken = store.memory() - before
     configure(store.url, "appendonly", "yes")
     until(lambda: store.client.ask("PING") and not _rewrites(place), SETTLED, 0.2)
-    return taken, seconds
+    return taken
+
+
+def one_by_one(place: Place, found: Iterable[tuple[str, Packed]]) -> float:
+    """File matches away by the function of the store. Return the seconds."""
+    store = place.platform.store
+    calls: list[Call] = [([store.keys.stream(match)], [packed.game, packed.row]) for match, packed in found]
+    began = time.perf_counter()
+    store.client.run_all(_FILE_AWAY, calls)
+    return time.perf_counter() - began
 
 
 def asked(caller: Caller) -> dict[str, str]:

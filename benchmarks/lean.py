@@ -65,7 +65,7 @@ def _of_game(place: Place, game: Game) -> _Taken:
     written, names = _written(store, size), {name.lower(): command for command, name in embedded.renamed(place.data).items()}
     for name, taken in commands(written, names):
         of_commands[name] += taken
-    rows.append(figure(f"{game.id}: append-only file for an entry", [len(written) / entries], "bytes"))
+    rows.append(figure(f"{game.id}: append-only file for an entry", [len(written) / entries], "bytes", most=FILE))
     rows += [figure(f"{game.id}:   of it {name}", [taken / entries], "bytes") for name, taken in of_commands.most_common(ROWS)]
     return _Taken(rows, entries, len(written))
 

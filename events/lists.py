@@ -19,7 +19,7 @@ from cachetools import LRUCache
 
 from events.errors import BadCursor
 from events.platform import Platform
-from events.standings import DEADLINE, DESK, OF_STATUS, OFFERED, OWN, Standing
+from events.standings import ACTS, DESK, OF_STATUS, OFFERED, OWN, Standing
 from events.store.filed import Filed
 from events.store.lists import Filters, Place, Row
 from record.entries import Unreadable, parse
@@ -28,7 +28,7 @@ LONGEST_PAGE = 200
 
 _KEPT = 1024  # rows
 # By filter, the first part of the names of its indexes. Nobody else fills the list of a creator, so it is read before that of a tag.
-_INDEXES = {"to_act": "acts", "invited": "invited", "offered": OFFERED, "player": "player", "creator": "creator", "tag": "tag"}
+_INDEXES = {"to_act": ACTS, "invited": "invited", "offered": OFFERED, "player": "player", "creator": "creator", "tag": "tag"}
 _BASE = 36
 _DIGITS = string.digits + string.ascii_lowercase
 
@@ -107,11 +107,11 @@ def matches(
     So a page may be short, even empty, and still have a cursor.
     """
     limit, place, lists = min(limit, LONGEST_PAGE), _parse(cursor), platform.store.lists
-    order = f"{DESK}:{desk}" if desk is not None else f"{DEADLINE}:{asker.player}" if by_deadline else None
+    order = f"{DESK}:{desk}" if desk is not None else f"{ACTS}:{asker.player}" if by_deadline else None
     indexes = _filters(filters, asker, order)
     stretch = lists.stretch("newest" if order is None else "earliest", indexes, place, limit)
     found = _with_news(lists.with_entries([match for _, match in stretch.places]), None if desk is not None else asker)
-    passing = [one for one in found if _passes(one[0], filters)]
+    passing = [one for one in found if _passes(one[0], filters) and (not by_deadline or asker.player in _values(one[0], "to_act"))]
     following = None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}"
     return Page([standing for standing, _ in passing], [mark for _, mark in passing], following)
 
@@ -225,7 +225,7 @@ def _filters(given: Mapping[str, str], asker: Asker, order: str | None) -> Filte
         names.append(f"game:{given['game']}" + (f":{given['status']}" if "status" in given else ""))
     elif "status" in given:
         names.append(f"status:{given['status']}")
-    wanted = [] if order is None else [[order]]
+    wanted = [] if order is None else [_with_own(order, asker, names)]
     wanted += [_with_own(name, asker, names) for name in names]
     numbered = dict(enumerate(wanted or [["all"]], 1))
     # Most matches are no practice, so an index of them would repeat the list of all matches.
@@ -237,7 +237,7 @@ def _with_own(name: str, asker: Asker, names: Sequence[str]) -> list[str]:
 
     A player may use those of the matches that the player has a seat in.
     """
-    mine = (f"player:{asker.player}", f"acts:{asker.player}")
+    mine = (f"player:{asker.player}", f"{ACTS}:{asker.player}")
     if name in mine:
         return [name, f"{OWN}:{name}"]
     if name.startswith(OF_STATUS) and not set(mine).isdisjoint(names):

@@ -38,7 +38,7 @@ DISPUTING = "disputing"
 SHORT_SECONDS = 60
 GOING_ON = ("skip", "substitute")  # the policies by which a match goes on quickly although nobody plays
 
-DEADLINE = "deadline"
+ACTS = "acts"
 NEVER = 253_402_300_799_999  # the last millisecond of the year 9999: the place of matches without a deadline
 
 # First part of the names of indexes of matches for those who may follow them.
@@ -73,11 +73,10 @@ OF_PLAYER = (
         "player",
         "waiting",
         "invited",
-        "acts",
+        ACTS,
         NEWS,
         CALLED,
         MADE,
-        DEADLINE,
         ASKED,
         OFFERED,
         OPEN,
@@ -86,7 +85,7 @@ OF_PLAYER = (
         UNFINISHED,
     ),
     *(SHORT, FORKED, DISPUTING),
-    *(f"{OWN}:{kind}" for kind in ("player", "acts")),
+    *(f"{OWN}:{kind}" for kind in ("player", ACTS)),
 )
 
 
@@ -182,14 +181,21 @@ def clocks(table: Table) -> dict[str, dict[str, int | None]]:
     }
 
 
-def deadlines(position: Position) -> dict[str, int]:
-    """Return the indexes that order matches by the deadlines of players who must act. Matches without a deadline come last."""
-    found: dict[str, int] = {}
+def acting(position: Position) -> dict[str, int]:
+    """Return the indexes of the players who must act. Each orders matches by the player's deadline; those without one come last.
+
+    If play is hidden from spectators, the indexes have the match as it was when play began, as far as others may ask for them.
+    """
+    moments: dict[str, int] = {}
     running = clocks_that_run(position.table)
     for seat, player in awaited(position):
-        name = f"{DEADLINE}:{player}"
-        found[name] = min(found.get(name, NEVER), running.get(seat, NEVER))
-    return found
+        moments[player] = min(moments.get(player, NEVER), running.get(seat, NEVER))
+    listed = position.listed
+    if listed is position:
+        return {f"{ACTS}:{player}": moment for player, moment in moments.items()}
+    shown = {player for _, player in awaited(listed)}
+    found = {f"{ACTS}:{player}": moments.get(player, NEVER) for player in shown}
+    return found | {f"{OWN}:{ACTS}:{player}": moment for player, moment in moments.items() if player not in shown}
 
 
 def awaited(position: Position) -> Iterator[tuple[str, str]]:
@@ -202,17 +208,17 @@ def awaited(position: Position) -> Iterator[tuple[str, str]]:
 def indexes(position: Position) -> dict[str, int]:
     """Return the indexes that a match belongs to, each with the moment that orders the match there.
 
-    If play is hidden from spectators, the indexes depend only on what spectators may know, except those that begin with `own:`. Only the
-    player may see the player's deadlines.
+    If play is hidden from spectators, the indexes depend only on what spectators may know, except those that begin with `own:`, and the
+    moments of those of players who must act. Lists tell these moments to that player alone.
     """
     listed = position.listed
     names = _names(listed)
     if listed is not position:
         others = _names(position) - names
-        names |= {f"{OWN}:{name}" for name in others if name.startswith(("player:", "acts:"))}
+        names |= {f"{OWN}:{name}" for name in others if name.startswith("player:")}
         names |= {f"{OWN}:{name}:{player}" for name in others if name.startswith(OF_STATUS) for player in seated(position.table)}
     moments = dict.fromkeys([*names, *_asked(position)], position.created)
-    return moments | _news(position) | deadlines(position) | _desk(position) | _rated(position)
+    return moments | _news(position) | acting(position) | _desk(position) | _rated(position)
 
 
 def _news(position: Position, since: int = 0) -> dict[str, int]:
@@ -280,7 +286,6 @@ def _names(position: Position) -> set[str]:
         *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
         *_results(position),
         *(f"invited:{player}" for player in kept_seats(position.table).values()),
-        *(f"acts:{player}" for _, player in awaited(position)),
     }
 
 
@@ -369,10 +374,10 @@ def _changes(before: Position | None, after: Position, works: Iterable[Owed], le
     table_changed = not only_clocks_differ(before.table, after.table)
     unlisted = not table_changed and all(before.document[name] == after.document[name] for name in _LISTED)
     if unlisted:
-        names: dict[str, int | None] = {} if before.table is after.table else {**deadlines(after)}
+        names: dict[str, int | None] = {} if before.table is after.table else {**acting(after)}
     else:
         due = {**dict.fromkeys(work.member for work in owed(before)), **due}
-        derive = indexes if table_changed or before.begun is not None or before.status != after.status else _of_turn
+        derive = indexes if table_changed or before.begun is not None or before.status != after.status else acting
         names = _moves(derive(before), derive(after))
     whole = table_changed or after.begun is not None or any(before.document[name] != after.document[name] for name in ("outcome", "seats"))
     return Changes(
@@ -394,12 +399,7 @@ _LISTED = (*_OF_TURN, "to_act", "outcome", "seats")
 def turn(position: Position) -> Turn:
     """Return what changes in a standing while no fact of the table changes and the match goes on."""
     document = position.document
-    return Turn(document["round"], document["phase"], document["active"], position.to_act, clocks(position.table))
-
-
-def _of_turn(position: Position) -> dict[str, int]:
-    """Return the indexes that can change while no fact of the table changes, the match goes on and everybody sees it."""
-    return {**{f"acts:{player}": position.created for _, player in awaited(position)}, **deadlines(position)}
+    return Turn(document["round"], document["phase"], document["active"], position.to_act, clocks(position.table), position.table["clock"])
 
 
 def _moves(left: dict[str, int], belongs: dict[str, int]) -> dict[str, int | None]:

@@ -1,8 +1,7 @@
 """Train the next dictionary of a kind from the golden archive, and measure it: `./run dictionaries [KIND...] [--measure]`.
 
-Every other match of each game trains it. The others measure what it saves. The archive packs with the newest dictionary of a kind, the
-store with number `NUMBER` (events/store/packed.py). Both can unpack what an earlier one packed. So train one only if entries have changed
-so much that it pays.
+Every other match of each game trains it. The others measure what it saves. What is packed is packed with the newest dictionary of a kind,
+and can be unpacked when there are later ones. So train one only if entries have changed so much that it pays.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from events.snapshots import EVERY
+from events.snapshots import pack as snapshot_of
 from events.standings import indexes, stored, turn
 from events.store import packed as items
 from events.store.filed import shortened
@@ -76,6 +76,13 @@ def _standings(record: Record) -> Iterator[bytes]:
             yield items.standing_text(canonical(stored(position)), position.version)
 
 
+def _snapshots(record: Record) -> Iterator[bytes]:
+    """Yield the snapshots of a match, also those that others replace."""
+    for position in _positions(record):
+        if position.version % EVERY == 0:
+            yield snapshot_of(position)
+
+
 def _deflated(samples: Callable[[Record], Iterable[bytes]]) -> Callable[[Record, str], int]:
     """Return a function that tells how many bytes the samples of a match take in the store."""
 
@@ -95,6 +102,7 @@ TRAININGS: Mapping[str, Training] = {
     "filed": Training(32_000, _filed, _compressed),
     items.ENTRY: Training(16_384, _entries, _deflated(_entries)),
     items.STANDING: Training(16_384, _standings, _deflated(_standings)),
+    items.SNAPSHOT: Training(16_384, _snapshots, _deflated(_snapshots)),
 }
 
 
@@ -142,6 +150,7 @@ def train(kind: str, records: Iterable[Record]) -> bytes:
         for record in mine[::2]:
             samples += training.samples(record)
             samples += training.samples(as_in_service(record, game, will))
+    will.shuffle(samples)  # each part of a dictionary comes from some consecutive samples, and is worth more if they are of all games
     return zstd.train_dict(samples, training.size).dict_content
 
 

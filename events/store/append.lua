@@ -55,7 +55,7 @@ if head ~= expected then
   return {0, head, redis.call('XRANGE', stream, string.format('%d-0', expected + 1), '+', 'COUNT', most)}
 end
 for place = 1, entries do
-  redis.call('XADD', stream, string.format('%d-0', expected + place), 'e', ARGV[4 + place])
+  redis.call('XADD', stream, string.format('%d', expected + place), 'e', ARGV[4 + place])
 end
 note_requests(stream, requests, expected, expected + entries)
 if ARGV[2] ~= '' then redis.call('SET', of_partition .. 'm' .. of_match, ARGV[2]) end

@@ -25,7 +25,7 @@ if #ARGV ~= entries + head - 1 or not has_digest({'', {'e', ARGV[#ARGV]}}, diges
 for place = entries, #ARGV do check_item(ARGV[place]) end
 if redis.call('XLEN', stream) > 0 then return 1 end
 if filed(of_partition, match) ~= string.format('%d %s %s', head, digest, check_text(what.object)) then return 0 end
-for version = 1, head do redis.call('XADD', stream, string.format('%d-0', version), 'e', ARGV[entries + version - 1]) end
+for version = 1, head do redis.call('XADD', stream, string.format('%d', version), 'e', ARGV[entries + version - 1]) end
 redis.call('SET', of_partition .. 'x' .. of_match, what.secret)
 redis.call('SET', of_partition .. 'm' .. of_match, ARGV[2])
 for _, each in ipairs(numbers) do

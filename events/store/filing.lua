@@ -386,21 +386,24 @@ local function row_of_match(files, match)
   return nil
 end
 
--- Return each group that a row is in, with its entry there.
+-- Return each group that a row is in, with its entry there, and the groups in the order in which a row enters them.
 local function groups_of(files, row)
-  if row.groups then return row.groups end
+  if row.groups then return row.groups, row.order end
   local _, names = games_of(files)
-  local number, groups, creator = struct.pack('>I3', row.number), {}, creator_of(row.raw)
-  for _, player in ipairs(players_of(row)) do groups[BY_PLAYER .. player[1]] = number .. string.char(player[2], row.game) end
-  groups[BY_CREATOR .. creator], groups[BY_UPDATE .. creator] = number, number
-  groups[BY_GAME .. string.char(row.game)], groups[ALL] = number, number
-  for _, tag in ipairs(tags_of(row)) do groups['tag:' .. tag] = number end
-  if bit.band(row.flags, PRACTICE) ~= 0 then groups['practice:true'] = number end
-  if bit.band(row.flags, DISPUTED) ~= 0 then groups['desk:all'] = number end
-  if bit.band(row.flags, RATED) ~= 0 then groups['rated:' .. names[row.game]] = number end
-  if bit.band(row.flags, AMENDED) ~= 0 then groups['amended:' .. names[row.game]] = number end
-  row.groups = groups
-  return groups
+  local number, groups, order, creator = struct.pack('>I3', row.number), {}, {}, creator_of(row.raw)
+  local function put(group, entry) groups[group], order[#order + 1] = entry or number, group end
+  for _, player in ipairs(players_of(row)) do put(BY_PLAYER .. player[1], number .. string.char(player[2], row.game)) end
+  put(BY_CREATOR .. creator)
+  put(BY_UPDATE .. creator)
+  put(BY_GAME .. string.char(row.game))
+  put(ALL)
+  for _, tag in ipairs(tags_of(row)) do if not groups['tag:' .. tag] then put('tag:' .. tag) end end
+  if bit.band(row.flags, PRACTICE) ~= 0 then put('practice:true') end
+  if bit.band(row.flags, DISPUTED) ~= 0 then put('desk:all') end
+  if bit.band(row.flags, RATED) ~= 0 then put('rated:' .. names[row.game]) end
+  if bit.band(row.flags, AMENDED) ~= 0 then put('amended:' .. names[row.game]) end
+  row.groups, row.order = groups, order
+  return groups, order
 end
 
 -- Return the names of all indexes that a row has places in, but for that of updates.
@@ -597,7 +600,8 @@ local function file_away(of_partition, match, game, packed, news)
   local number = tonumber(string.match(redis.call('XADD', of_partition .. 'filed', '0-*', 'r', packed), '%d+$'))
   local row = row_of(files, number)
   enter(files, BY_ID, hash_of(row.id) .. struct.pack('>I3', number), hash_of(row.id) .. struct.pack('>I3', number))
-  for group, entry in pairs(groups_of(files, row)) do enter(files, group, (key_of(group, row)), entry) end
+  local groups, order = groups_of(files, row)
+  for _, group in ipairs(order) do enter(files, group, (key_of(group, row)), groups[group]) end
   for _, index in ipairs(indexes_of(files, row)) do redis.call('ZREM', of_partition .. 'i:' .. index, match) end
   redis.call('ZREM', updates, match)
   redis.call('UNLINK', of_partition .. 'm:' .. match)

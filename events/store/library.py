@@ -1,7 +1,7 @@
 """Build the library of Redis functions from the Lua scripts of this folder, and the rights of the users of the store.
 
 The service's user may read, and may call these functions. Redis checks a user's rights inside functions, too. So the user needs the right
-to each writing command of the functions, but must not know its name. The server has renamed these commands, for example `XADD` to 13 random
+to each writing command of the functions, but must not know its name. The server has renamed these commands, for example `XADD` to 11 random
 letters and digits and an `a`: short, since the append-only file has the names in full. Only the keeper and the functions have the new
 names. The functions also work without renamed commands, but then the user can send those commands directly.
 The archivist is a user of its own. It may do what the service may, and call `archive`.
@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-FORMAT = 2  # of everything in the store; data of another format is refused
+FORMAT = 3  # of everything in the store; data of another format is refused
 FAMILY = "warledger_"
 SHARED = ("shared", "filing", "away")  # not functions, but the code that the functions share, in this order
 
@@ -142,8 +142,8 @@ def code(renamed: Mapping[str, str], halted: Halted | None = None) -> str:
 
 
 def new_token() -> str:
-    """Return what new names of commands begin with: a letter and 12 letters or digits, some 67 bits that nobody can guess."""
-    return secrets.choice(string.ascii_lowercase) + "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(12))
+    """Return what new names of commands begin with: a letter and 10 letters or digits: 56 bits, which nobody guesses over a connection."""
+    return secrets.choice(string.ascii_lowercase) + "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(10))
 
 
 def configuration(token: str) -> str:

@@ -1,4 +1,5 @@
--- Return matches that pass some filters, in the order of the indexes of the first filter, after a place.
+-- Return matches that pass some filters, in the order of the indexes of the first filter, after a place. The indexes of players who must act are
+-- ordered by deadlines. For "newest" they are sorted by the creation of the matches.
 -- KEYS  indexes, of one partition in a cluster, else of any number
 -- ARGV  1 "newest" or "earliest": which moment comes first  2 moment  3 match: the place ("" and "" for the beginning)
 --       4 the most matches to find  5 the most to examine  6.. for each index the number of its filter: in the indexes of its partition, a
@@ -6,6 +7,7 @@
 -- returns {matches with their moments, and the place of the last one that was examined if there may be more, else "" and ""}
 if #ARGV ~= 5 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 local newest, moment, after, most, bound = ARGV[1] == 'newest', ARGV[2], ARGV[3], whole(ARGV[4], 1), whole(ARGV[5], 1)
+local SORTED = 1000  -- matches in an index of one partition
 local numbers, partitions, files, groups = {}, {}, {}, {}  -- `groups`: of matches that are filed away, by the keys of indexes
 for place, key in ipairs(KEYS) do
   local tag, name = string.match(key, '^({p%d+}):i:(.*)$')
@@ -67,7 +69,7 @@ local function advance(number)
     return
   end
   source.place = source.place + 2
-  if source.place > #source.page then
+  if source.place > #source.page and source.index then
     source.rank = source.rank + #source.page / 2
     source.page, source.place = some(source.index, source.rank, source.rank + source.size - 1), 1
     source.size = 32
@@ -76,15 +78,43 @@ local function advance(number)
   heads[number] = ids[number] and sign * source.at or false
 end
 
+local function add(source)
+  table.insert(sources, source)
+  advance(#sources)
+end
+
+local function add_index(index, filters, tag)
+  add({index = index, filters = filters, files = files[tag], rank = passed(index), page = {}, place = 0, size = 4})
+end
+
+-- Add an index of a player who must act, in the order of creation. If it is long, read the index of that player's matches instead.
+local function add_acting(start, index, player, filters, tag)
+  if redis.call('ZCARD', index) <= SORTED then
+    local page, sorted = {}, redis.call('ZINTER', 2, index, tag .. ':i:all', 'WEIGHTS', 0, 1, 'WITHSCORES')
+    for place = #sorted - 1, 1, -2 do
+      local match, created = sorted[place], tonumber(sorted[place + 1])
+      if moment == '' or created < tonumber(moment) or (created == tonumber(moment) and match < after) then
+        page[#page + 1], page[#page + 2] = match, sorted[place + 1]
+      end
+    end
+    return add({filters = filters, files = files[tag], page = page, place = -1})
+  end
+  local more = {[1.5] = {index}}
+  for number, indexes in pairs(filters) do more[number] = indexes end
+  add_index(tag .. ':i:player:' .. player, more, tag)
+  if start ~= tag .. ':i:' then add_index(start .. 'player:' .. player, more, tag) end
+end
+
 local key = ''
 if moment ~= '' then key = struct.pack('>I6', math.min(whole(moment, 0), 281474976710655)) .. (packed_id(after) or after) end
 for tag, filters in pairs(partitions) do
   for _, index in ipairs(filters[1] or {}) do
-    table.insert(sources, {index = index, filters = filters, files = files[tag], rank = passed(index), page = {}, place = 0, size = 4})
-    advance(#sources)
-    if groups[index] then
-      table.insert(sources, {filters = filters, files = files[tag], reader = reader_of(files[tag], groups[index], newest, key)})
-      advance(#sources)
+    local start, player = string.match(index, '^(.*)acts:(p[a-z2-7]+)$')
+    if newest and start then
+      add_acting(start, index, player, filters, tag)
+    else
+      add_index(index, filters, tag)
+      if groups[index] then add({filters = filters, files = files[tag], reader = reader_of(files[tag], groups[index], newest, key)}) end
     end
   end
 end

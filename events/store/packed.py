@@ -15,9 +15,9 @@ The item of an entry in the stream of its match begins with a header, which the 
 In a LEAN item, the revision of the rules (one byte) and their content hash (16) follow, then if UUID the id of the request (16), if
 FINGERPRINT its fingerprint (16), if SAW the hash of what a level saw (8), and if SIGNED the key and the signature (96). With UUID and
 without FINGERPRINT, the fingerprint is that of the action. The rest of each item is raw deflate with a preset dictionary. It has
-what the standing has instead for the turn (`_turn_text`), after the number of its bytes in one byte, and then lines: the action with its
-actor, the events, and if they are not empty another request and further members. The key and the id of the item say the match and the
-version. An item that is not LEAN has the bytes of its entry instead of the lines.
+lines: the action with its actor, the events, and if they are not empty another request and further members. The last line has the words of
+what the standing has instead for the turn (`_turn_text`). Its numbers come before all lines, after how many bytes they have, in one byte.
+The key and the id of the item say the match and the version. An item that is not LEAN has the bytes of its entry instead of the lines.
 
 Deflate has no frame, no checksum and no tables of its own in short data. So it takes fewer bytes for an entry than zstd does (ADR 122).
 """
@@ -34,13 +34,12 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from record.dictionaries import content
+from record.dictionaries import content, newest
 from record.entries import FORMAT, canonical
 from record.json_text import loads
 from table.data import DAY_MS
 
-ENTRY, STANDING = "entry", "standing"
-NUMBER = 1  # of the dictionaries for what is packed now; what is in the store names its own
+ENTRY, STANDING, SNAPSHOT = "entry", "standing", "snapshot"
 LEAN, TAGGED = 1, 2
 STARTS, CLOSES, EXPIRES, UUID, FINGERPRINT, SAW, SIGNED = 1, 2, 4, 8, 16, 32, 64
 MARK = 2  # bytes
@@ -68,16 +67,21 @@ _ENTRY = (
     % FORMAT
 )
 _ACTION, _ACTOR = b'{"action":', b',"actor":"'
+_PARTS = {"seconds": 1000, "delay": 1000, "hours": 3_600_000, "vacation_days": DAY_MS}  # of the settings of clocks
 
 
 class Turn(NamedTuple):
-    """What changes in a standing while no fact of the table changes and the match goes on: its members of these names."""
+    """What changes in a standing while no fact of the table changes and the match goes on: its members of these names.
+
+    `clock`: the settings of the clocks, which do not change.
+    """
 
     round: int
     phase: str
     active: str | None
     to_act: list[str]
     clocks: Mapping[str, Mapping[str, int | None]]
+    clock: Mapping[str, Any]
 
 
 class Unpacked(NamedTuple):
@@ -123,14 +127,14 @@ def pack(raw: bytes, match: str, version: int, mark: bytes = bytes(MARK), tag: b
     (True, True)
     """
     header = _header(raw, match, version)
-    form = NUMBER << 3 | header.flags | (TAGGED if tag else 0)
+    form = _number(ENTRY) << 3 | header.flags | (TAGGED if tag else 0)
     start = b"%b%b%c%c%b%b" % (header.digest, mark, form, header.facts, header.at.to_bytes(6, "big"), tag)
-    return start + header.extra + deflated(ENTRY, _before(turn, header))
+    return start + header.extra + deflated(ENTRY, _told(turn, header))
 
 
 def sample(raw: bytes, match: str, version: int, turn: Turn) -> bytes:
     """Return what is compressed of an item, to train a dictionary with."""
-    return _before(turn, _header(raw, match, version))
+    return _told(turn, _header(raw, match, version))
 
 
 def unpack(item: bytes, match: str, version: int) -> Unpacked:
@@ -211,7 +215,7 @@ def pack_standing(standing: bytes, version: int) -> bytes:
     >>> unpack_standing(pack_standing(b'{"round":2}', 41))
     (41, b'{"round":2}')
     """
-    return b"%c%b" % (NUMBER, deflated(STANDING, standing_text(standing, version)))
+    return b"%c%b" % (_number(STANDING), deflated(STANDING, standing_text(standing, version)))
 
 
 def unpack_standing(stored: bytes) -> tuple[int, bytes]:
@@ -229,13 +233,13 @@ def pack_snapshot(snapshot: bytes) -> bytes:
     >>> unpack_snapshot(pack_snapshot(b"{}"))
     b'{}'
     """
-    return b"%c%b" % (NUMBER, deflated(ENTRY, snapshot))
+    return b"%c%b" % (_number(SNAPSHOT), deflated(SNAPSHOT, snapshot))
 
 
 def unpack_snapshot(stored: bytes) -> bytes | None:
     """Return a snapshot, or None if this program does not have its dictionary."""
     try:
-        return _inflated(ENTRY, stored[0], stored[1:])
+        return _inflated(SNAPSHOT, stored[0], stored[1:])
     except (ValueError, LookupError, zlib.error):
         return None
 
@@ -323,8 +327,7 @@ def _unpacked(item: bytes, match: str, version: int) -> tuple[bytes | None, byte
         if facts & EXPIRES:
             place += 6
         if not form & LEAN:
-            text = _inflated(ENTRY, form >> 3, item[place:])
-            return text[1 + text[0] :], text[1 : 1 + text[0]]
+            return _split(_inflated(ENTRY, form >> 3, item[place:]))
         digits, revision, place = hexlify(item[: place + 33]), item[place], place + 17
         rules = digits[2 * place - 32 : 2 * place]
         uuid = fingerprint = b""
@@ -340,9 +343,8 @@ def _unpacked(item: bytes, match: str, version: int) -> tuple[bytes | None, byte
                 if facts & flag:
                     long.append(item[place : place + size])
                     place += size
-        text = _inflated(ENTRY, form >> 3, item[place:])
-        end = 1 + text[0]
-        first, _, events = text[end:].partition(b"\n")
+        lines, turn = _split(_inflated(ENTRY, form >> 3, item[place:]))
+        first, _, events = lines.partition(b"\n")
         request = more = b""
         if b"\n" in events:
             events, request, *rest = events.split(b"\n", 2)
@@ -356,26 +358,35 @@ def _unpacked(item: bytes, match: str, version: int) -> tuple[bytes | None, byte
             more = more.replace(_PLACE, b64encode(word), 1)
         at = int.from_bytes(item[36:_HEADER], "big")
         told = first, at, digits[:64], events, match.encode(), request, revision, rules, more, version
-        return _ENTRY % told, text[1:end]
+        return _ENTRY % told, turn
     except (ValueError, LookupError, zlib.error):
         return None, b""
 
 
-def _before(turn: Turn | None, header: _Header) -> bytes:
-    told = b"" if turn is None else _turn_text(turn, header.at)
-    assert len(told) < 256, "a turn has few words and clocks"
-    return b"%c%b%b" % (len(told), told, header.text)
+def _told(turn: Turn | None, header: _Header) -> bytes:
+    words, _, numbers = (b"" if turn is None else _turn_text(turn, header.at)).partition(b"\0")
+    assert len(numbers) < 256, "a turn has few clocks"
+    return b"%c%b%b\n%b" % (len(numbers), numbers, header.text, words)
+
+
+def _split(text: bytes) -> tuple[bytes, bytes]:
+    """Return the lines of an entry, and its turn in packed form. Raises ValueError if there is no turn."""
+    first = 1 + text[0]
+    last = text.rindex(b"\n", first)
+    words = text[last + 1 :]
+    return text[first:last], b"%b\0%b" % (words, text[1:first]) if words else b""
 
 
 def _turn_text(turn: Turn, at: int) -> bytes:
     """Return a turn in packed form: words in JSON, and after a zero byte the clocks by seat, in numbers.
 
     A clock is: how much more time is left than on the one before, in ms; if it runs, how much later than that from `at` on its deadline is;
-    and how often its seat was late, if it was.
+    and how often its seat was late, if it was. The clock before the first one has the time that a match begins with. Zeros at the end are
+    left out.
     """
     active, to_act = turn.active, turn.to_act
     words = [active, turn.phase, turn.round] if to_act == [active] else [active, turn.phase, turn.round, to_act]
-    numbers, before = bytearray(), 0
+    numbers, before = bytearray(), _first_left(turn.clock)
     for _, clock in sorted(turn.clocks.items()):
         left, deadline, late = clock["left"] or 0, clock["deadline"], clock["late"] or 0
         _add(numbers, 4 * _unsigned(left - before) + (2 if deadline is not None else 0) + (1 if late else 0))
@@ -384,14 +395,14 @@ def _turn_text(turn: Turn, at: int) -> bytes:
         if late:
             _add(numbers, late)
         before = left
-    return b"%b\0%b" % (canonical(words)[1:-1], bytes(numbers))
+    return b"%b\0%b" % (canonical(words)[1:-1], bytes(numbers).rstrip(b"\0"))
 
 
 def _turn_of(text: bytes, standing: Mapping[str, Any], at: int) -> dict[str, Any]:
     """Return the members of a standing that a turn in packed form has. Raises ValueError, IndexError, KeyError, TypeError for others."""
     words, _, numbers = text.partition(b"\0")
     active, phase, number, *more = loads(b"[%b]" % words)
-    place, left, clocks = 0, 0, {}
+    place, left, clocks = 0, _first_left(standing["clock"]), {}
     for seat in sorted(standing["clocks"]):
         first, place = _next(numbers, place)
         left += _signed(first // 4)
@@ -406,6 +417,11 @@ def _turn_of(text: bytes, standing: Mapping[str, Any], at: int) -> dict[str, Any
     return {"active": active, "phase": phase, "round": number, "to_act": more[0] if more else [active], "clocks": clocks}
 
 
+def _first_left(clock: Mapping[str, Any]) -> int:
+    """Return how much time a clock with such settings has when a match begins, in ms."""
+    return sum(ms * clock.get(name, 0) for name, ms in _PARTS.items())
+
+
 def _unsigned(number: int) -> int:
     return 2 * number if number >= 0 else -2 * number - 1
 
@@ -415,20 +431,22 @@ def _signed(number: int) -> int:
 
 
 def _add(numbers: bytearray, number: int) -> None:
-    """Add a number, seven bits a byte. The last byte has the highest bit."""
+    """Add a number, seven bits a byte. All bytes but the last have the highest bit."""
     while number > 127:
-        numbers.append(number & 127)
+        numbers.append(number & 127 | 128)
         number >>= 7
-    numbers.append(number | 128)
+    numbers.append(number)
 
 
 def _next(numbers: bytes, place: int) -> tuple[int, int]:
-    """Return the number at a place, and the place after it."""
+    """Return the number at a place, which is 0 at the end, and the place after it."""
+    if place == len(numbers):
+        return 0, place
     number = shift = 0
-    while numbers[place] < 128:
-        number |= numbers[place] << shift
+    while numbers[place] > 127:
+        number |= (numbers[place] & 127) << shift
         place, shift = place + 1, shift + 7
-    return number | (numbers[place] & 127) << shift, place + 1
+    return number | numbers[place] << shift, place + 1
 
 
 def _fingerprint(first: bytes) -> bytes:
@@ -437,9 +455,9 @@ def _fingerprint(first: bytes) -> bytes:
     return hexlify(sha256(b'["%b,[%b]]' % (actor, action)).digest()[:16])
 
 
-def deflated(kind: str, text: bytes, number: int = NUMBER) -> bytes:
-    """Return a text in raw deflate with a dictionary. Raises NoDictionary."""
-    deflate = _deflate(kind, number).copy()
+def deflated(kind: str, text: bytes, number: int | None = None) -> bytes:
+    """Return a text in raw deflate with a dictionary of a kind: the newest one, or that with a number. Raises NoDictionary."""
+    deflate = _deflate(kind, _number(kind) if number is None else number).copy()
     packed: bytes = deflate.compress(text) + deflate.flush()
     return packed
 
@@ -451,6 +469,12 @@ def _inflated(kind: str, number: int, packed: bytes) -> bytes:
     if not inflate.eof or inflate.unused_data:
         raise ValueError("the text is cut or too long")
     return text
+
+
+@cache
+def _number(kind: str) -> int:
+    """Return the number of the dictionary for what is packed now. What is in the store names its own. Raises NoDictionary."""
+    return int(newest(kind).partition("-")[2])
 
 
 @cache

@@ -4,7 +4,7 @@ A dictionary is named by its kind and its number, such as `match-1`. It never ch
 it for ever. `SHA256SUMS` has the hash of each. `./run dictionaries` trains the next one of a kind (tools/dictionaries.py).
 
 `match`: for whole matches in the archive (record/packing.py). `filed`: for the standings of matches that are filed away
-(events/store/filed.py). `entry` and `standing`: for entries and standings in the store, by deflate (events/store/packed.py).
+(events/store/filed.py). `entry`, `standing` and `snapshot`: for these in the store, by deflate (events/store/packed.py).
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def test_an_artificial_player_takes_over_and_the_owner_returns(timed: Timed) -> 
     position = timed.position(match)
     assert position.table["substitutes"] == {"one": "random"}
     assert [work.kind for work in owed(position)] == [THINK]
-    assert not {f"acts:{ANN}", f"deadline:{ANN}"} & indexes(position).keys()
+    assert f"acts:{ANN}" not in indexes(position)
     timed.live(HOUR // 60)
     assert timed.fire() == [], "an artificial player never runs out of time"
     with pytest.raises(Refused) as refused:
@@ -393,11 +393,11 @@ def test_what_cannot_be_learned_of_outages_is_not_decided(timed: Timed, monkeypa
 def test_players_find_their_next_deadline_first(timed: Timed) -> None:
     slow, none, quick = timed.begin({"kind": "per_action", "seconds": 60}), timed.begin({"kind": "none"}), timed.begin()
     at = timed.now()
-    found = {match: indexes(timed.position(match))[f"deadline:{ANN}"] for match in (slow, none, quick)}
+    found = {match: indexes(timed.position(match))[f"acts:{ANN}"] for match in (slow, none, quick)}
     assert found == {slow: at + MINUTE, none: NEVER, quick: at + 10 * SECOND}
     timed.live(SECOND)
     timed.add(quick, "one", stay=True)
-    key = timed.web.store.keys.of(quick).indexes + f"deadline:{ANN}"
+    key = timed.web.store.keys.of(quick).indexes + f"acts:{ANN}"
     assert timed.web.store.client.ask("ZSCORE", key, quick) == at + 11 * SECOND
     timed.add(quick, "one")
     timed.add(quick, "two")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from benchmarks import population
+from benchmarks import filing, population
 from events import lists
 from events.lists import Asker
 from events.store import lists as stored
@@ -21,10 +21,11 @@ from events.store import packed
 from events.store.client import RedisClient
 from events.store.filed import NotFit, id_of, pack, packed_id, unpack
 from events.store.keys import Keys
+from events.store.library import script
 from events.store.lists import Lists
 from record.entries import FORMAT, canonical
 from table.results import RESULTS
-from tests.conftest import Servers
+from tests.conftest import Keeper, Servers
 
 START = 1_780_000_000_000
 GAMES = ("civilizations", "tally", "war")
@@ -89,7 +90,7 @@ def made(dice: random.Random, players: list[str], moments: int) -> Made:
             indexes |= {f"amended:{game}": at, "desk:all": created}
     if not over:
         hidden = dice.random() < 0.3
-        indexes |= {(f"own:acts:{seated[0]}" if hidden else f"acts:{seated[0]}"): created, f"deadline:{seated[0]}": at}
+        indexes[f"own:acts:{seated[0]}" if hidden else f"acts:{seated[0]}"] = at
         if hidden:
             public = {**standing, "to_act": [], "version": 1, "updated": created}
             standing["public"] = public
@@ -237,6 +238,30 @@ def test_the_first_version_since_a_moment_follows_from_the_entries_that_the_arch
     crowd.platform.store.log = SimpleNamespace(read_all=lambda _: iter(raws))
     moments = (one.at - 99, one.at - 50, one.at, one.at + 1)
     assert [lists.first_since(crowd.platform, [one.match], moment) for moment in moments] == [[1], [50], [100], [one.head + 1]]
+
+
+def everything_filed(keeper: Keeper) -> dict[bytes, Any]:
+    """Return all keys of the lists of matches that are filed away, without the rows."""
+    chunks = {key: keeper.get(key) for key in keeper.scan_iter("{p0}:g:*", 1000)}
+    return {**chunks, b"groups": keeper.zrange("{p0}:groups", 0, -1), b"counts": keeper.hgetall("{p0}:counts")}
+
+
+def test_what_benchmarks_fill_a_store_with_is_what_filing_one_by_one_leaves(servers: Servers, platform: Any) -> None:
+    servers.empty()
+    dice, ours, keeper = random.Random(9), filing.Partition("{p0}"), servers.keeper
+    players = [new_id(dice, "p") for _ in range(60)]
+    found = [one for one in (made(dice, players[: dice.choice((4, 4, 60))], 300) for _ in range(600)) if one.over]
+    packed = [pack(one.match, one.game, one.head, one.digest, one.at, one.standing, one.indexes) for one in found]
+    calls = [([f"{{p0}}:s:{one.match}"], [row.game, row.row]) for one, row in zip(found, packed, strict=True)]
+    assert platform.store.client.run_all(script("file_away"), calls) == [1] * len(found)
+    rows = [fields[b"r"] for _, fields in keeper.xrange("{p0}:filed")]
+    assert rows == [ours.file_away(one.game, one.row, int.from_bytes(row[16:22], "big")) for one, row in zip(packed, rows, strict=True)]
+    wanted = everything_filed(keeper)
+    servers.empty()
+    for command in ours.commands():
+        keeper.execute_command(*command)
+    assert everything_filed(keeper) == wanted
+    assert {filing.ALL[:1], filing.BY_PLAYER} <= {name[:1] for name in wanted[b"counts"]}, "some groups are in several chunks"
 
 
 @pytest.mark.soak

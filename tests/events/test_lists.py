@@ -14,6 +14,7 @@ from events.platform import Platform
 from events.standings import NEVER
 from events.store import lists as stored
 from events.store.client import RedisClient
+from events.store.keys import Keys
 from tests.conftest import Servers, take_seat
 
 FEW = 60  # commands of a list
@@ -87,13 +88,38 @@ def test_a_list_costs_few_commands_whatever_is_in_the_store(
 
 
 def test_lists_by_deadline_and_the_desk_cost_few_commands(platform: Platform, servers: Servers, ann: str, commands: list[int]) -> None:
-    crowded(servers, platform, f"deadline:{ann}", 300, lambda count: NEVER)
+    crowded(servers, platform, f"acts:{ann}", 300, lambda count: NEVER)
     crowded(servers, platform, "desk:all", 300, lambda count: NEVER)
     commands.clear()
     lists.matches(platform, {"game": "war"}, 200, asker=Asker(ann), by_deadline=True)
     lists.matches(platform, {}, 200, desk="all")
     assert len(commands) <= 4
     assert sum(commands) <= 2 * FEW
+
+
+@pytest.mark.parametrize("number", [50, 2500])
+def test_matches_in_which_somebody_must_act_are_in_the_order_of_their_creation(platform: Platform, servers: Servers, number: int) -> None:
+    dice, keys, me, pipe = random.Random(number), Keys(1), "p" + "a" * 16, servers.keeper.pipeline(transaction=False)
+    servers.empty()
+    matches = {f"m{count:016}": dice.randrange(number // 3) for count in range(number)}
+    created: dict[str, list[str]] = {"acts": [], "own:acts": [], "": []}
+    for match, moment in matches.items():
+        kind = dice.choice(("acts", "acts", "own:acts", ""))
+        created[kind].append(match)
+        seen = "own:player" if kind == "own:acts" and dice.random() < 0.5 else "player"
+        names = {"all": moment, f"{seen}:{me}": moment} | ({f"{kind}:{me}": dice.choice((NEVER, dice.randrange(9)))} if kind else {})
+        for name, place in names.items():
+            pipe.execute_command(servers.keeper.renamed["ZADD"], keys.of(match).indexes + name, place, match)
+    pipe.execute()
+    found: list[tuple[int, str]] = []
+    after, lists = None, stored.Lists(platform.store.client, keys)
+    while True:
+        stretch = lists.stretch("newest", {1: [f"acts:{me}", f"own:acts:{me}"]}, after, 200)
+        found += stretch.places
+        after = stretch.more
+        if after is None:
+            break
+    assert found == sorted(((matches[match], match) for kind in ("acts", "own:acts") for match in created[kind]), reverse=True)
 
 
 @pytest.mark.parametrize("order", ["newest", "earliest"])

@@ -19,7 +19,9 @@ from tools.records import Record, read_file
 ARCHIVE = Path(__file__).parents[1] / "archive" / "0001.xz"
 MATCH = ENTRIES[0].match
 TURN = Turn(
-    3, "play", "red", ["red", "blue"], {"blue": {"left": 5, "deadline": None, "late": 1}, "red": {"left": 7, "deadline": 90, "late": 0}}
+    *(3, "play", "red", ["red", "blue"]),
+    {"blue": {"left": 5, "deadline": None, "late": 1}, "red": {"left": 7, "deadline": 90, "late": 0}},
+    {"kind": "none"},
 )
 REQUEST = b'"request":{"fingerprint":"%b","id":"0b0f2c1e-3d5a-4d7e-9f10-1234567890ab"},"revision":' % (b"0f" * 16)
 
@@ -102,12 +104,15 @@ CLOCK = st.fixed_dictionaries(
     st.none() | st.just("red"),
     st.sampled_from([[], ["red"], ["red", "blue"]]),
     st.dictionaries(st.sampled_from("abcdef"), CLOCK),
+    st.sampled_from(
+        [{"kind": "none"}, {"kind": "bank", "seconds": 60, "increment": 2, "delay": 3}, {"kind": "days", "hours": 72, "vacation_days": 9}]
+    ),
 )
 def test_a_standing_has_the_turn_of_the_newest_entry(
-    number: int, phase: str, active: str | None, to_act: list[str], clocks: dict[str, Any]
+    number: int, phase: str, active: str | None, to_act: list[str], clocks: dict[str, Any], clock: dict[str, Any]
 ) -> None:
-    turn = Turn(number, phase, active, to_act, clocks)
-    standing = {"name": "x", "round": 0, "clocks": {seat: {} for seat in clocks}}
+    turn = Turn(number, phase, active, to_act, clocks, clock)
+    standing = {"name": "x", "round": 0, "clock": clock, "clocks": {seat: {} for seat in clocks}}
     item = pack(RAWS[2], MATCH, 3, turn=turn)
     stored = pack_standing(canonical(standing), 2)
     assert listed(stored, item, MATCH, 3) == (canonical({**standing, **turn._asdict()}), RAWS[2])

@@ -213,14 +213,14 @@ def test_the_number_of_partitions_is_kept_for_good(platform: Platform) -> None:
         again(platform, 32)
 
 
-@pytest.mark.parametrize("mark", ["2 16", "10 16", "16", "1 16", "", None])
+@pytest.mark.parametrize("mark", ["3 16", "10 16", "16", "1 16", "", None])
 def test_a_store_of_another_format_is_refused_and_not_marked(
     platform: Platform, begin: Callable[..., str], servers: Servers, mark: str | None
 ) -> None:
     begin()
     servers.keeper.delete("{store}:begun") if mark is None else servers.keeper.set("{store}:begun", mark)
     for refused in (lambda: again(platform), lambda: check_store(platform.settings)):
-        with pytest.raises(WrongStore, match="reads only format 2"):
+        with pytest.raises(WrongStore, match="reads only format 3"):
             refused()
     assert servers.keeper.get("{store}:begun") == (None if mark is None else mark.encode())
 
@@ -246,7 +246,7 @@ def test_an_empty_store_is_begun_in_this_format(platform: Platform, servers: Ser
     servers.keeper.flushdb()
     again(platform).close()
     mark = servers.keeper.get("{store}:begun")
-    assert re.fullmatch(rb"2 16 [0-9a-f]{64}", mark)
+    assert re.fullmatch(rb"3 16 [0-9a-f]{64}", mark)
     servers.keeper.delete("{store}:begun")
     again(platform).close()
     assert servers.keeper.get("{store}:begun") != mark, "each store has a secret of its own"

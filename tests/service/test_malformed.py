@@ -215,7 +215,7 @@ def test_a_store_of_another_format_that_comes_later_is_not_used_and_readyz_says_
     assert client.get("/readyz").json["detail"] == "Waiting for the store: it does not answer."
     again = embedded.start(tmp_path, embedded.STORE, "always")
     with redis.Redis.from_url(embedded.keeper_url(tmp_path)) as keeper:
-        keeper.execute_command(embedded.renamed(tmp_path)["SET"], "{store}:begun", "2 16")
+        keeper.execute_command(embedded.renamed(tmp_path)["SET"], "{store}:begun", "3 16")
     for refused in (client.get("/v1/matches"), client.post("/v1/players", {"name": "Ada"})):
         assert (refused.status_code, refused.json["code"]) == (503, "store_away")
     ready = client.get("/readyz")

@@ -198,7 +198,7 @@ def test_a_backup_of_another_format_is_refused_and_changes_nothing(made, tmp_pat
     shutil.copytree(made[0], folder)
     name = f"{embedded.STORE}/{embedded.FILES}/commands.conf"
     file, listed = folder / name, json.loads((folder / backup.LIST).read_bytes())
-    file.write_text(file.read_text().replace("format 2", "format 1"))
+    file.write_text(file.read_text().replace("format 3", "format 1"))
     listed["files"][name] = [file.stat().st_size, sha256(file.read_bytes()).hexdigest()]
     (folder / backup.LIST).write_text(json.dumps(listed))
     assert restore.main([str(folder), "--data", str(tmp_path / "data")]) == 2
