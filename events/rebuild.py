@@ -44,10 +44,17 @@ class Rebuilt(NamedTuple):
     damaged: tuple[str, ...] = ()
 
 
-def rebuild(platform: Platform, after: str = "", anew: bool = False, done: Callable[[str], object] = lambda match: None) -> Rebuilt:
+def rebuild(
+    platform: Platform,
+    after: str = "",
+    anew: bool = False,
+    done: Callable[[str], object] = lambda match: None,
+    again: Callable[[str], object] = lambda match: None,
+) -> Rebuilt:
     """Derive every projection anew, from the logs alone. Raises StoreUnavailable.
 
-    `done`: is told of each match. `after` and `anew`: as in `file_again` (events/archive/filing.py).
+    `done` is told of each match in the store, `again` of each in the archive. `after` and `anew`: as in `file_again`
+    (events/archive/filing.py).
     """
     listing = platform.store.projections.listed()
     matches = entries = 0
@@ -69,7 +76,7 @@ def rebuild(platform: Platform, after: str = "", anew: bool = False, done: Calla
             # logged: its text may contain secrets.
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             unreadable.append(match)
-    refiled = filing.file_again(platform, after, anew, done)
+    refiled = filing.file_again(platform, after, anew, again)
     filing.want_leaves(platform)
     strays = platform.store.projections.remove_strays(_without_filed(platform, listing))
     subscriptions.rebuild(platform)

@@ -27,7 +27,7 @@ AUTOMATIC = 100  # entries that may be lost by a cut without an operator
 
 _HEADER = re.compile(rb"\*([1-9][0-9]{0,6})\r\n")
 _WORD = re.compile(rb"\$(0|[1-9][0-9]{0,9})\r\n")
-_ENTRY = re.compile(rb"\{p[0-9]+\}:s:(%b)\r\n\$[^\r]{1,10}\r\n([1-9][0-9]{0,14})-0\r\n" % MATCH.encode())
+_ENTRY = re.compile(rb"\{p[0-9]+\}:s:(%b)\r\n\$[^\r]{1,10}\r\n([1-9][0-9]{0,14})\r\n" % MATCH.encode())
 _PLAYER = re.compile(rb"\{players\}:p:(%b)\r\n" % PLAYER.encode())
 _UNKNOWN = re.compile(rb"reading the append only file [^\n]*unknown command '(.*?)', with args beginning with", re.DOTALL)
 _LOG_END = 16_384

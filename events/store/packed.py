@@ -384,18 +384,27 @@ def _turn_text(turn: Turn, at: int) -> bytes:
     and how often its seat was late, if it was. The clock before the first one has the time that a match begins with. Zeros at the end are
     left out.
     """
-    active, to_act = turn.active, turn.to_act
-    words = [active, turn.phase, turn.round] if to_act == [active] else [active, turn.phase, turn.round, to_act]
-    numbers, before = bytearray(), _first_left(turn.clock)
-    for _, clock in sorted(turn.clocks.items()):
+    numbers, before, clocks = bytearray(), _first_left(turn.clock), turn.clocks
+    for seat in sorted(clocks):
+        clock = clocks[seat]
         left, deadline, late = clock["left"] or 0, clock["deadline"], clock["late"] or 0
+        if left == before and deadline is None and not late:
+            numbers.append(0)
+            continue
         _add(numbers, 4 * _unsigned(left - before) + (2 if deadline is not None else 0) + (1 if late else 0))
         if deadline is not None:
             _add(numbers, _unsigned(deadline - at - left))
         if late:
             _add(numbers, late)
         before = left
-    return b"%b\0%b" % (canonical(words)[1:-1], bytes(numbers).rstrip(b"\0"))
+    return b"%b\0%b" % (_words(turn.active, turn.phase, turn.round, *turn.to_act), numbers.rstrip(b"\0"))
+
+
+@lru_cache(2048)
+def _words(active: str | None, phase: str, round: int, *to_act: str) -> bytes:
+    """Return the words of a turn in JSON, without brackets. Who is to act is left out if it is the active seat alone."""
+    words = [active, phase, round] if to_act == (active,) else [active, phase, round, to_act]
+    return canonical(words)[1:-1]
 
 
 def _turn_of(text: bytes, standing: Mapping[str, Any], at: int) -> dict[str, Any]:
@@ -457,7 +466,7 @@ def _fingerprint(first: bytes) -> bytes:
 
 def deflated(kind: str, text: bytes, number: int | None = None) -> bytes:
     """Return a text in raw deflate with a dictionary of a kind: the newest one, or that with a number. Raises NoDictionary."""
-    deflate = _deflate(kind, _number(kind) if number is None else number).copy()
+    deflate = _deflate(kind, number).copy()
     packed: bytes = deflate.compress(text) + deflate.flush()
     return packed
 
@@ -478,9 +487,10 @@ def _number(kind: str) -> int:
 
 
 @cache
-def _deflate(kind: str, number: int) -> Any:
+def _deflate(kind: str, number: int | None) -> Any:
     """Return a compressor that has read its dictionary. A copy of it is ready at once."""
-    return zlib.compressobj(6, zlib.DEFLATED, _REACH, 5, zlib.Z_DEFAULT_STRATEGY, _dictionary(kind, number))
+    dictionary = _dictionary(kind, _number(kind) if number is None else number)
+    return zlib.compressobj(6, zlib.DEFLATED, _REACH, 5, zlib.Z_DEFAULT_STRATEGY, dictionary)
 
 
 @cache

@@ -150,8 +150,9 @@ def test_an_entry_whose_id_is_damaged_but_whose_version_is_not_is_not_lost(writt
         keeper.close()
     content = file.read_bytes()
     match, entries = next(iter(written[1].items()))
-    place = content.index(b"$3\r\n7-0", content.index(f":s:{match}\r\n$3\r\n7-0".encode())) + 4
-    file.write_bytes(content[:place] + b"7-1" + content[place + 3 :])
+    id = f":s:{match}\r\n$1\r\n7\r\n".encode()
+    assert content.count(id) == 1
+    file.write_bytes(content.replace(id, id.replace(b"$1\r\n7", b"$3\r\n7-1")))
     with over(data) as platform:
         assert platform.store.log.spans([(match, 7, 7), (match, 6, 6), (match, 8, 8)]) == [[(v, entries[v - 1])] for v in (7, 6, 8)]
         keeper = Journal(data)

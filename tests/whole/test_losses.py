@@ -94,7 +94,7 @@ def test_a_store_that_must_not_be_cut_by_itself_waits_for_an_operator(
 ) -> None:
     (file,) = aof.files(tmp_path / "data" / embedded.STORE)
     content = file.read_bytes()
-    more = b"".join(b"*2\r\n$4\r\nXADD\r\n$24\r\n{p1}:s:%b\r\n$3\r\n%d-0\r\n" % (match.encode(), number) for number in range(1, 150))
+    more = b"".join(b"*2\r\n$4\r\nXADD\r\n$24\r\n{p1}:s:%b\r\n$3\r\n%d\r\n" % (match.encode(), number) for number in range(1, 150))
     file.write_bytes(content[:-3] + more)
     command = [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(tmp_path / "data")]
     capfd.readouterr()
