@@ -144,7 +144,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--matches", type=int, default=96, help="matches of each game for the load (96)")
     parser.add_argument("--turns", type=int, default=200, help="AI turns to time (200)")
     parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats that a player competes with (500)")
-    parser.add_argument("--archived", type=int, default=20_000, help="archived matches (20000; a million takes half an hour)")
+    parser.add_argument("--archived", type=int, default=20_000, help="archived matches (20000)")
     parser.add_argument("only", nargs="*", metavar="PART", help=f"measure only these parts: {', '.join(PARTS)}")
     parser.add_argument("--json", type=Path, default=FOLDER / time.strftime("%Y-%m-%dT%H%M%S.json"), help="the report (.bench/TIME.json)")
     parser.add_argument(

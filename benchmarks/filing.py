@@ -29,8 +29,9 @@ class Chunk:
 
     def content(self) -> bytes:
         """Return the string that the store has."""
-        parts = [b"%b%b%b" % (name, len(own).to_bytes(2, "big"), own) for name, own in zip(self.names, self.entries, strict=True)]
-        return b"".join(parts)
+        return b"".join(
+            part for name, own in zip(self.names, self.entries, strict=True) for part in (name, len(own).to_bytes(2, "big"), own)
+        )
 
 
 class Partition:

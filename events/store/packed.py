@@ -397,7 +397,7 @@ def _turn_text(turn: Turn, at: int) -> bytes:
         if late:
             _add(numbers, late)
         before = left
-    return b"%b\0%b" % (_words(turn.active, turn.phase, turn.round, *turn.to_act), numbers.rstrip(b"\0"))
+    return b"%b\0%b" % (_words(turn.active, turn.phase, turn.round, *turn.to_act), bytes(numbers.rstrip(b"\0")))
 
 
 @lru_cache(2048)
