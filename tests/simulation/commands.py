@@ -86,6 +86,7 @@ class Data:
     def __init__(self, now: Callable[[], float], chance: random.Random, kept: Kept = NOTHING) -> None:
         self.keys = {key: value if type(value) is bytes else value.copy() for key, value in kept.keys.items()}
         self.ends = dict(kept.ends)
+        self._first_end = min(self.ends.values(), default=math.inf)  # or earlier
         self.now, self.chance = now, chance
         self.effects: list[list[bytes]] | None = None
         self.reach = REPLICAS | FILE
@@ -98,7 +99,7 @@ class Data:
         found = _COMMANDS.get(name)
         if found is None:
             raise Failed(f"ERR unknown command '{name.decode()}'")
-        if self.ends:
+        if self._first_end <= self.now():
             self._expire()
         answer = found(self, words)
         if name in WRITING:
@@ -113,6 +114,12 @@ class Data:
         for key in [key for key, end in self.ends.items() if end <= now]:
             del self.ends[key]
             self.keys.pop(key, None)
+        self._first_end = min(self.ends.values(), default=math.inf)
+
+    def end(self, key: bytes, moment: float) -> None:
+        """Let a key end at a moment."""
+        self.ends[key] = moment
+        self._first_end = min(self._first_end, moment)
 
     def restart(self) -> None:
         """Forget what no file has."""
@@ -160,7 +167,7 @@ def _set(data: Data, words: list[bytes]) -> Any:
     data.keys[key] = value
     for unit, ms in ((b"PX", 1), (b"EX", 1000)):
         if unit in options:
-            data.ends[key] = data.now() + int(words[3 + options.index(unit) + 1]) * ms
+            data.end(key, data.now() + int(words[3 + options.index(unit) + 1]) * ms)
     return OK
 
 
@@ -179,7 +186,7 @@ def _type(data: Data, words: list[bytes]) -> Any:
 def _pexpire(data: Data, words: list[bytes]) -> Any:
     if words[1] not in data.keys:
         return 0
-    data.ends[words[1]] = data.now() + int(words[2])
+    data.end(words[1], data.now() + int(words[2]))
     return 1
 
 

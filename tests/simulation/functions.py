@@ -1,4 +1,4 @@
-"""Run the functions of the store and the scripts of the queue as they are, in Lua 5.1, on the data of simulated servers."""
+"""Run the functions of the store and the scripts of the queue as they are, in Lua 5.1 (LuaJIT), on the data of simulated servers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 import orjson
-from lupa import lua51
+from lupa import luajit21
 
 from events.store import library
 from tests.simulation.commands import FILE, REPLICAS, Data, Failed, Status
@@ -65,14 +65,22 @@ bit = {
   end,
 }
 cjson = {null = null, decode = decode}
+local function parts(answer) return unpack(answer) end
 local function outcome(ok, answer)
-  if ok then return answer end
-  if type(answer) == 'table' then return answer end
-  return {err = 'ERR ' .. tostring(answer)}
+  if type(answer) ~= 'table' then
+    if ok then return 0, answer end
+    return 'ERR ' .. tostring(answer)
+  elseif answer.err then
+    return answer.err
+  elseif answer.ok then
+    return 2, answer.ok
+  end
+  return 1, unpack(answer)
 end
 return function(name, keys, args) return outcome(pcall(registered[name], keys, args)) end,
   function(script, keys, args) KEYS, ARGV = keys, args; return outcome(pcall(script)) end,
-  function(name) return registered[name] ~= nil end
+  function(name) return registered[name] ~= nil end,
+  parts
 """
 
 
@@ -81,22 +89,24 @@ class Functions:
 
     def __init__(self, source: str) -> None:
         """Begin with the source of a library."""
-        self._lua = lua51.LuaRuntime(encoding=None, unpack_returned_tuples=True)
+        self._lua = luajit21.LuaRuntime(encoding=None, unpack_returned_tuples=True)
         self._table = self._lua.table_from
         self._null = object()
         self._data: Data | None = None
         self._scripts: dict[bytes, Any] = {}
-        self._is_table = lua51.lua_type
+        self._names: set[bytes] = set()
         start = self._lua.execute(b"return function(...) " + _START + b" end")
-        self._call, self._run, self._known = start(
+        self._call, self._run, self._known, self._parts = start(
             self._command, self._decoded, self._null, lambda text: sha1(text).hexdigest().encode(), self._reach
         )
         self._lua.execute(source.partition("\n")[2].encode())
 
     def call(self, data: Data, name: bytes, keys: Sequence[bytes], args: Sequence[bytes]) -> Any:
         """Call a function of the store on the data of a server. Raises Failed."""
-        if not self._known(name):
-            raise Failed("ERR Function not found")
+        if name not in self._names:
+            if not self._known(name):
+                raise Failed("ERR Function not found")
+            self._names.add(name)
         return self._on(data, self._call, name, keys, args)
 
     @contextmanager
@@ -120,11 +130,18 @@ class Functions:
     def _on(self, data: Data, function: Any, what: Any, keys: Sequence[bytes], args: Sequence[bytes]) -> Any:
         before, self._data = self._data, data
         try:
-            answer = function(what, self._table(keys), self._table(args))
+            found = function(what, self._table(keys), self._table(args))
         finally:
             data.reach = REPLICAS | FILE
             self._data = before
-        return self._answer(answer)
+        if type(found) is bytes:
+            raise Failed(found.decode())
+        if type(found) is int:  # an empty sequence
+            return []
+        kind, *values = found
+        if kind == 1:
+            return self._listed(values)
+        return Status(values[0]) if kind == 2 else _answer(values[0])
 
     def _reach(self, reach: int) -> None:
         """Say who gets what is written from now on."""
@@ -133,12 +150,14 @@ class Functions:
 
     def _command(self, *words: Any) -> Any:
         """Carry out a command for Lua, and return its answer in the form of Lua; a table with `err` if it failed."""
-        data = self._data
-        assert data is not None
+        assert self._data is not None
         try:
-            answer = data.call([word if type(word) is bytes else _number(word) for word in words])
+            answer = self._data.call([word if type(word) is bytes else _number(word) for word in words])
         except Failed as reason:
             return self._table({b"err": str(reason).encode()})
+        kind = type(answer)
+        if kind is bytes or kind is int:
+            return answer
         return self._to_lua(answer)
 
     def _to_lua(self, answer: Any) -> Any:
@@ -146,31 +165,25 @@ class Functions:
             return False
         kind = type(answer)
         if kind is list:
-            return self._table([self._to_lua(each) for each in answer])
+            return self._table([each if type(each) is bytes else self._to_lua(each) for each in answer])
         if kind is Status:
             return self._table({b"ok": bytes(answer)})
         return answer
 
-    def _answer(self, found: Any) -> Any:
-        """Return a value of Lua as the server answers it. Raises Failed."""
-        kind = type(found)
-        if kind is bytes:
-            return found
-        if found is None or found is False:
-            return None
-        if found is True:
-            return 1
-        if kind is int or kind is float:
-            return int(found)
-        if (error := found[b"err"]) is not None:
-            raise Failed(error.decode())
-        if (status := found[b"ok"]) is not None:
-            return Status(status)
-        answers = []
-        for value in found.values():  # the functions return sequences only
-            if value is None:
+    def _listed(self, values: Sequence[Any]) -> list[Any]:
+        """Return the values of a sequence of Lua as the server answers them, up to the first nil."""
+        answers: list[Any] = []
+        for value in values:
+            kind = type(value)
+            if kind is bytes:
+                answers.append(value)
+            elif value is None:
                 break
-            answers.append(self._answer(value))
+            elif kind in _PLAIN:
+                answers.append(_answer(value))
+            else:
+                found = self._parts(value)
+                answers.append(self._listed(found if type(found) is tuple else (found,)))
         return answers
 
     def _decoded(self, text: bytes) -> Any:
@@ -184,6 +197,16 @@ class Functions:
         if type(value) is list:
             return self._table([self._from_json(each) for each in value])
         return self._null if value is None else value
+
+
+_PLAIN = (int, float, bool)
+
+
+def _answer(found: Any) -> Any:
+    """Return a value of Lua that is no table as the server answers it."""
+    if found is None or found is False:
+        return None
+    return found if type(found) is bytes else 1 if found is True else int(found)
 
 
 def _number(value: Any) -> bytes:

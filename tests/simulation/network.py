@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import redis
 from redis.exceptions import ConnectionError as Disconnected
@@ -21,6 +21,7 @@ TIMEOUT_MS = 5000.0
 RETRIES = 3  # of a client of redis-py for the store
 
 REQUEST_LOST, REQUEST_LATE, KILLED, ANSWER_LOST = "request lost", "request late", "killed", "answer lost"
+SILENT, MUTE = "silent link", "silent link back"
 WRITES = 6
 
 
@@ -188,6 +189,7 @@ class Line:
     def __init__(self, service: Service, host: Host) -> None:
         self.service, self.host, self._world = service, host, service.world
         self._cut_until = 0.0
+        self._silent_until = self._mute_until = 0.0
 
     def exchange(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands together and return their answers; an error stands for that of a command.
@@ -195,22 +197,31 @@ class Line:
         Raises ConnectionError, and BlockingIOError after a time without an answer.
         """
         world, name = self._world, self.service.name
-        packed = [[_bytes(word) for word in command] for command in commands]
+        packed = [[word if type(word) is bytes else _bytes(word) for word in command] for command in commands]
         if world.thread is None:
             return self._answers(self.service.primary, packed)
         world.sleep(world.delay())
         node = self.service.node_of(self.host)
         if world.now < node.down_until or (world.now < self._cut_until and not world.calm):
             raise ConnectionError(f"{node.name} is away")
+        if world.now < self._silent_until and not world.calm:
+            self._hear_nothing()
         troubles = self.service.of_writes if packed[0][0] == b"FCALL" and b"pulse" not in packed[0][1] else self.service.troubles
         trouble = world.trouble(troubles, lambda: f"{self.host.name} {name} {_named(packed)}")
         if trouble == REQUEST_LOST:
             self._fail()
         if trouble == REQUEST_LATE:
-            world.spawn(Host("late"), lambda: self._later(node, packed), world.between(1, 2 * TIMEOUT_MS))
-            world.sleep(world.between(0, TIMEOUT_MS))
+            world.spawn(Host("late"), lambda: self._later(node, packed), world.soon(2 * TIMEOUT_MS))
+            world.sleep_unanswered(world.soon(TIMEOUT_MS))
             raise BlockingIOError("timed out")
+        if trouble == SILENT:
+            self._silent_until = world.now + world.soon(TIMEOUT_MS)
+            self._hear_nothing()
+        if trouble == MUTE:
+            self._mute_until = world.now + world.soon(TIMEOUT_MS)
         answers = self._answers(node, packed)
+        if world.now < self._mute_until and not world.calm:
+            self._hear_nothing()
         if trouble == KILLED:
             world.kill(self.host)
         if trouble == ANSWER_LOST:
@@ -226,7 +237,11 @@ class Line:
             self._cut_until = world.now + world.between(200, 3000)
         if drawn < 0.8:
             raise ConnectionError("cut")
-        world.sleep(TIMEOUT_MS)
+        self._hear_nothing()
+
+    def _hear_nothing(self) -> NoReturn:
+        """Wait in vain: the connection is open, and no answer comes."""
+        self._world.sleep_unanswered(TIMEOUT_MS)
         raise BlockingIOError("timed out")
 
     def _later(self, node: Node, packed: list[list[bytes]]) -> None:
@@ -258,8 +273,8 @@ class Line:
         return held
 
 
-def _bytes(word: str | bytes | float) -> bytes:
-    return word if type(word) is bytes else word.encode(errors="surrogateescape") if type(word) is str else b"%d" % word
+def _bytes(word: str | float) -> bytes:
+    return word.encode(errors="surrogateescape") if isinstance(word, str) else b"%d" % word
 
 
 def _named(packed: list[list[bytes]]) -> str:

@@ -6,12 +6,13 @@ and RQ, which only calls a worker.
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -85,12 +86,13 @@ class Lock:
 class Stop:
     """In place of the event that stops a background thread. Nothing sets it: threads end with their process."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, world: World, began: bool = True) -> None:
+        self._world, self._began = world, began
 
     def wait(self, seconds: float) -> bool:
-        """Wait, a little longer or shorter each time."""
-        self._world.sleep(seconds * 1000 * self._world.between(0.7, 1.3))
+        """Wait, a little longer or shorter each time. If it has not `began`, it may do so at any moment of a pause."""
+        self._world.rest(seconds * 1000 * self._world.between(0.7 if self._began else 0, 1.3))
+        self._began = True
         return False
 
 
@@ -290,7 +292,7 @@ def start(platforms: Platforms, process: Process) -> None:
         world.spawn(process, lambda: _archive(world, platform), world.between(0, 300))
         return
     for kind in (sweep.Sweep, sequencer.Sequencer):
-        world.spawn(process, _background(world, kind, platform).run, world.between(0, 500))
+        world.spawn(process, _background(world, kind, platform).run)
     world.spawn(process, lambda: _tickets(platforms, process), world.between(0, 50))
 
 
@@ -305,7 +307,7 @@ def _archive(world: World, platform: Platform) -> None:
 
 def _background(world: World, kind: type[Background], platform: Platform) -> Background:
     thread = kind(platform)
-    thread._stop_it = Stop(world)  # type: ignore[assignment]
+    thread._stop_it = Stop(world, began=False)  # type: ignore[assignment]
     return thread
 
 
@@ -389,6 +391,7 @@ def simulated() -> Iterator[None]:
     quiet = _Quiet()
     chance = random.getstate()
     with ExitStack() as stack:
+        stack.enter_context(_rare_collections())
         for module in (store_client, pulse, floors, jobs, sweep):
             stack.enter_context(mock.patch.object(module, "time", TIME))
         for module in (pulse, jobs, sweep, sequencer, highwater, store_queue):
@@ -404,6 +407,7 @@ def simulated() -> Iterator[None]:
             (highwater, "alone", _alone),
             (highwater, "_read", _marks),
             (highwater, "durable", mock.Mock(write=_write)),
+            (signer, "read", lru_cache(signer.read)),
             (random, "_urandom", lambda size: random.randbytes(size)),
             (threading.Thread, "start", _no_thread),
         ):
@@ -414,6 +418,20 @@ def simulated() -> Iterator[None]:
             yield
         finally:
             random.setstate(chance)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect garbage rarely: worlds make many objects that live until their end, and are full of cycles."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(500_000, 5, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _no_thread(self: threading.Thread) -> None:

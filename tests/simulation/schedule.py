@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from events import accounts, play, recall
 from events.archive import returning
+from events.due import KINDS, split
 from events.errors import PlatformError, StoreUnavailable
 from events.notary import sequencing
 from events.platform import Platform
@@ -18,11 +19,10 @@ from record.entries import parse
 from service.api import receipts
 from tests.simulation.commands import NOTHING, Kept
 from tests.simulation.laws import Witness, due_now
-from tests.simulation.network import ANSWER_LOST, KILLED, REQUEST_LATE, REQUEST_LOST, Service
-from tests.simulation.processes import ARCHIVIST, CURRENT, KEYS, TIME, Platforms, Process, start
+from tests.simulation.network import ANSWER_LOST, KILLED, MUTE, REQUEST_LATE, REQUEST_LOST, SILENT, Service
+from tests.simulation.processes import ARCHIVIST, CURRENT, KEYS, PARTITIONS, TIME, Platforms, Process, start
 from tests.simulation.world import Host, Promise, World
 
-TROUBLED_MS = 2500  # while faults happen
 HEALING_MS = 30_000  # in which all must be well afterwards
 PATIENCE_MS = 1000  # after which a client asks again
 LONG_AGO_MS = 15 * 86_400_000
@@ -30,15 +30,34 @@ SHORT, LONG = 12, 40  # targets: a match that soon ends, and one that goes on
 REPLICAS = (0, 1, 0, 2, 1)
 REPEATED, KILL, FREEZE, EMPTIED, RESTARTED = "repeated", "kill", "freeze", "queue emptied", "store restarted"
 CUT, FAILOVER = "replica cut", "failover"
-MOVES = 20  # of each of two tabs of a player
+LOOK_MS = 200  # after which it is seen again whether all is well
 
 # How probable each fault is. The weather of a schedule makes it absent, rare or common.
-STORE = {REQUEST_LOST: 0.01, REQUEST_LATE: 0.003, KILLED: 0.004, ANSWER_LOST: 0.01}
-QUEUE = {REQUEST_LOST: 0.02, REQUEST_LATE: 0.003, KILLED: 0.004, ANSWER_LOST: 0.02}
+STORE = {REQUEST_LOST: 0.01, REQUEST_LATE: 0.003, KILLED: 0.004, ANSWER_LOST: 0.01, SILENT: 0.002, MUTE: 0.002}
+QUEUE = {REQUEST_LOST: 0.02, REQUEST_LATE: 0.003, KILLED: 0.004, ANSWER_LOST: 0.02, SILENT: 0.003, MUTE: 0.003}
 OBJECTS = {REQUEST_LOST: 0.05, REQUEST_LATE: 0.05, KILLED: 0.1, ANSWER_LOST: 0.1}
 NETWORK = {REQUEST_LOST: 0.05, REPEATED: 0.1, ANSWER_LOST: 0.1}
 OF_PROCESSES = {KILL: 0.1, FREEZE: 0.07}
 OF_SERVERS = {EMPTIED: 0.1, RESTARTED: 0.05, CUT: 0.15, FAILOVER: 0.05}
+
+
+class Extent(NamedTuple):
+    """How large a schedule is. `troubled_ms`: while faults happen. `harshness`: by which they are more probable. `both`: how probable it is
+    that both machines have a web process, and that both have a worker. `tabs`: of each player. `moves`: of each tab. `creates`: how
+    probable it is that somebody creates matches. `pauses_ms`: the longest of players, and of the director."""
+
+    troubled_ms: tuple[float, ...]
+    harshness: float
+    both: float
+    tabs: tuple[int, ...]
+    moves: int
+    creates: float
+    pauses_ms: tuple[float, float]
+
+
+SMALL = Extent((200, 300, 400, 1200), 1.6, 0.5, (1, 1, 2), 4, 0.3, (30, 150))
+LARGE = Extent((2500,), 1, 1, (2,), 20, 1, (150, 400))
+EVERY = 49  # of so many schedules one is large
 
 
 class Prepared(NamedTuple):
@@ -83,6 +102,7 @@ SCENARIOS: dict[str, list[dict[str, Any]]] = {
         }
     ],
 }
+TURNS = (*(name for name in SCENARIOS if name != "an archive"), *SCENARIOS)  # the one with an archive costs most
 
 
 @lru_cache
@@ -131,9 +151,11 @@ class Schedule:
 
     def __init__(self, seed: int, skip: frozenset[int] = frozenset()) -> None:
         self.seed = seed
-        names, replicas = list(SCENARIOS), REPLICAS[seed % len(REPLICAS)]
-        self.begun = prepared(names[seed // len(REPLICAS) % len(names)])
+        replicas = REPLICAS[seed % len(REPLICAS)]
+        self.begun = prepared(TURNS[seed // len(REPLICAS) % len(TURNS)])
         world = self.world = World(seed, skip)
+        self.extent = LARGE if seed % EVERY == EVERY - 1 else SMALL
+        world.harshness = self.extent.harshness
         TIME.world = world
         random.seed(seed)
         world.now = world.zero = self.begun.now
@@ -160,25 +182,28 @@ class Schedule:
         self.platforms.queue.set_weather(QUEUE if self.queue_fails else {})
         self.network = world.weather(NETWORK)
         world.of_objects = world.weather(OBJECTS)
+        alone = {role: world.chance.choice((1, 2)) for role in (WEB, WORKER) if world.chance.random() >= self.extent.both}
         for number, machine in enumerate(self.platforms.machines, 1):
-            self.begin(f"web {number}", WEB, machine)
-            self.begin(f"worker {number}", WORKER, machine)
-            if self.begun.over:
+            for role in (WEB, WORKER):
+                if alone.get(role, number) == number:
+                    self.begin(f"{role} {number}", role, machine)
+            if self.begun.over and alone.get(WORKER, number) == number:
                 self.begin(f"archivist {number}", ARCHIVIST, machine)
         for name, player in zip(("Ann", "Bob"), self.begun.players, strict=True):
-            for tab in (1, 2):
+            for tab in range(world.chance.choice(self.extent.tabs)):
                 self.busy += 1
-                world.spawn(Host(f"{name} {tab}"), self._player(Host(f"{name} {tab}"), player))
-        self.busy += 1
-        world.spawn(Host("Ann 3"), self._creator(Host("Ann 3"), self.begun.players[0]))
+                world.spawn(Host(f"{name} {tab + 1}"), self._player(Host(f"{name} {tab + 1}"), player))
+        if world.chance.random() < self.extent.creates:
+            self.busy += 1
+            world.spawn(Host("Ann 3"), self._creator(Host("Ann 3"), self.begun.players[0]))
         if self.begun.over:
             world.spawn(Host("operator"), self._operator)
         world.spawn(Host("director"), self._director)
         world.calm = False
-        world.run(world.now + TROUBLED_MS)
+        world.run(world.now + world.chance.choice(self.extent.troubled_ms))
         self.heal()
-        healed = self._well_within(HEALING_MS)
         judge = self.platforms.open("judge", WEB, self.platforms.machines[0])
+        healed = self._well_within(HEALING_MS, judge)
         broken = self.witness.broken
         broken += self.platforms.broken
         if self.busy:
@@ -192,23 +217,28 @@ class Schedule:
     def heal(self) -> None:
         """End all faults: start what was killed, and let what was frozen go on."""
         world = self.world
-        world.calm = True
+        world.heal()
         world.tell("all is well again")
         for service in (self.platforms.store, self.platforms.queue):
             service.settle()
         for process in self.processes:
-            process.frozen_until = 0.0
+            world.thaw(process)
 
-    def _well_within(self, ms: float) -> bool:
+    def _well_within(self, ms: float, look: Process) -> bool:
         """Let time pass until nothing is due and everybody was answered. Return False if that takes longer."""
         world = self.world
         until = world.now + ms
-        look = self.platforms.open("look", WEB, self.platforms.machines[0])
         while world.now < until:
-            world.run(world.now + 1000)
-            if not self.busy and not due_now(look.platform) and self._published(look) and self._archived(look):
+            world.run(world.now + LOOK_MS)
+            if not self.busy and not self._works() and not due_now(look.platform) and self._published(look) and self._archived(look):
                 return True
         return False
+
+    def _works(self) -> bool:
+        """Return True if something is due, as the data show at once. Asking the platform costs more."""
+        keys = self.platforms.store.primary.data.keys
+        indexes = [keys.get(b"{p%d}:due" % number, ()) for number in range(PARTITIONS)]
+        return any(KINDS[split(member.decode())[0]].at_once for index in indexes for member in index)
 
     def _published(self, look: Process) -> bool:
         state = look.platform.store.server_logs.state(look.platform.signer.name)
@@ -221,7 +251,7 @@ class Schedule:
         """Bring matches back from the archive."""
         world = self.world
         while not world.calm:
-            world.sleep(world.between(0, 1000))
+            world.sleep(world.between(0, 2.5 * self.extent.pauses_ms[1]))
             webs = [process for process in self.processes if process.role == WEB]
             if webs:
                 world.spawn(world.chance.choice(webs), partial(self._bring_back, webs[0]))
@@ -246,7 +276,7 @@ class Schedule:
                 answer.keep(None)
             self.processes.remove(process)
             self.world.tell(f"{name} has ended")
-            self.world.spawn(Host("supervisor"), lambda: self.begin(name, role, machine), self.world.between(50, 1500))
+            self.world.spawn(Host("supervisor"), lambda: self.begin(name, role, machine), self.world.soon(1500))
 
         process.after = after
         start(self.platforms, process)
@@ -259,7 +289,7 @@ class Schedule:
         of_servers = world.weather({kind: rate for kind, rate in OF_SERVERS.items() if kind in kinds})
         of_processes = world.weather(OF_PROCESSES)
         while not world.calm:
-            world.sleep(world.between(50, 400))
+            world.sleep(world.between(0.1, 1) * self.extent.pauses_ms[1])
             if self.processes:
                 process = world.chance.choice(self.processes)
                 trouble = world.trouble(of_processes, partial(getattr, process, "name"))
@@ -294,10 +324,10 @@ class Schedule:
     def _player(self, host: Host, player: str) -> Callable[[], None]:
         def run() -> None:
             mine = [(match, seat) for match, seats in self.begun.seats.items() for seat, owner in seats.items() if owner == player]
-            for _ in range(MOVES if mine else 0):
+            for _ in range(self.extent.moves if mine else 0):
                 if self.world.calm:
                     break
-                self.world.sleep(self.world.chance.choice((0, 1, 1, 1)) * self.world.between(0, 150))
+                self.world.sleep(self.world.chance.choice((0, 1, 1, 1)) * self.world.between(0, self.extent.pauses_ms[0]))
                 self._move(host, player, *self.world.chance.choice(mine))
             self.busy -= 1
 
@@ -312,7 +342,7 @@ class Schedule:
                 return
             if seen is not None and seat in seen.to_act:
                 break
-            world.sleep(world.between(10, 100))
+            world.sleep(world.soon(100))
         else:
             return
         actions = chance.choice(
@@ -333,7 +363,7 @@ class Schedule:
             if answer is not None:
                 world.tell(f"{host.name} {seat} of {match[:5]} {request} {[each['type'] for each in actions]}: {answer}")
                 return
-            world.sleep(world.between(50, 500))
+            world.sleep(world.soon(500))
 
     def _creator(self, host: Host, player: str) -> Callable[[], None]:
         """Return what creates matches, each of which gets a leaf in the server's log at once."""
@@ -343,10 +373,10 @@ class Schedule:
                 self.requests += 1
                 request = f"c{self.requests}"
                 while (made := self._asked(host, self._create(player, request), acts=True)) is None:
-                    self.world.sleep(self.world.between(50, 500))
+                    self.world.sleep(self.world.soon(500))
                 if self.created.setdefault(request, made) != made:
                     self.witness.broken.append(f"nothing twice: the request {request} has created two matches")
-                self.world.sleep(self.world.between(0, 600))
+                self.world.sleep(self.world.between(0, 4 * self.extent.pauses_ms[0]))
             self.busy -= 1
 
         return run
@@ -385,8 +415,11 @@ class Schedule:
         if trouble != REQUEST_LOST:
             world.spawn(process, serve, world.delay())
         if trouble == REPEATED:
-            world.spawn(process, serve, world.between(0, 8000))
-        answer.wait(PATIENCE_MS)
+            world.spawn(process, serve, world.soon(8000))
+        if trouble in (REQUEST_LOST, ANSWER_LOST):
+            world.sleep_unanswered(PATIENCE_MS)
+        else:
+            answer.wait(PATIENCE_MS)
         return answer.value
 
     def _read(self, match: str) -> Callable[[Process], Any]:
@@ -396,7 +429,8 @@ class Schedule:
             before = self.witness.reached.get(match, 0)
             try:
                 position = recall.position(process.platform, match)
-                raws = process.platform.store.log.read(match, max(0, position.version - 3))
+                some = self.world.chance.random() < 0.4
+                raws = process.platform.store.log.read(match, max(0, position.version - 3)) if some else []
             except (StoreUnavailable, PlatformError):
                 return None
             self.witness.show(match, position.version, position.digest)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from heapq import heappop, heappush
+from math import log
 from typing import Any
 
 import greenlet
 
+ROUND_MS = 250  # in which each thread that works in rounds begins one when all is well again
 EPOCH = 1_900_000_000_000  # ms since 1970 when a world begins
 
 
@@ -28,6 +30,7 @@ class Host:
         self.dead = False
         self.frozen_until = 0.0
         self.threads: list[Thread] = []
+        self.frozen: list[tuple[Thread, int]] = []  # those that would have acted meanwhile, and for which turn
 
     def ended(self) -> None:
         """Do what follows from the end of the process."""
@@ -73,8 +76,9 @@ class World:
 
     def __init__(self, seed: int, skip: frozenset[int] = frozenset()) -> None:
         self.chance = random.Random(seed)
-        self.now = self.zero = 0.0  # ms; stories count from `zero`
+        self.now = self.zero = self._until = 0.0  # ms; stories count from `zero`
         self.calm = True  # no fault happens
+        self.harshness = 1.0  # by which faults are more probable
         self.story: list[str] = []
         self.faults: list[int] = []
         self.of_objects: list[tuple[str, float]] = []  # the weather of the archive
@@ -85,6 +89,8 @@ class World:
         self._hub = greenlet.getcurrent()
         self.thread: Thread | None = None
         self._threads: list[Thread] = []
+        self._unanswered: list[Thread] = []
+        self._resting: list[Thread] = []
 
     # ------------------------------------------------------------ threads and time
 
@@ -112,34 +118,77 @@ class World:
             return
         if thread.host.dead:
             raise Killed
-        self._push(self.now + ms, thread)
+        queue, moment = self._queue, self.now + ms
+        if (not queue or moment < queue[0][0]) and thread.host.frozen_until <= moment <= self._until:
+            thread.turn += 1  # nobody else acts before it does
+            self.now = moment
+            return
+        self._number += 1
+        heappush(queue, (moment, self._number, thread, thread.turn))
         self._hub.switch()
         if thread.host.dead:
             raise Killed
 
-    def run(self, until: float, enough: Callable[[], bool] | None = None) -> None:
-        """Let time pass until a moment, or until it is `enough`."""
+    def sleep_unanswered(self, ms: float) -> None:
+        """Let this thread wait for what never comes. It waits no longer when all is well again: its connection is reset then."""
+        if not self.calm and self.thread is not None:
+            self._unanswered.append(self.thread)
+            self.sleep(ms)
+            if self.thread in self._unanswered:
+                self._unanswered.remove(self.thread)
+
+    def thaw(self, host: Host) -> None:
+        """Let a process go on that was frozen."""
+        host.frozen_until = 0.0
+        for thread, turn in host.frozen:
+            if turn == thread.turn:
+                self.wake(thread)
+        host.frozen.clear()
+
+    def rest(self, ms: float) -> None:
+        """Let this thread wait for its next round. It comes sooner when all is well again, so that less else happens until then."""
+        if self.calm or self.thread is None:
+            self.sleep(ms)
+            return
+        self._resting.append(self.thread)
+        self.sleep(ms)
+        self._resting.remove(self.thread)
+
+    def heal(self) -> None:
+        """Let no fault happen from now on."""
+        self.calm = True
+        for thread in self._resting:
+            self._push(self.now + self.between(0, ROUND_MS), thread)
+        for thread in self._unanswered:
+            self.wake(thread)
+        self._unanswered.clear()
+
+    def soon(self, most: float) -> float:
+        """Return some ms, at most so many: a few as often as many, since one who comes very late often comes too late to matter."""
+        return float(most ** self.chance.random())
+
+    def run(self, until: float) -> None:
+        """Let time pass until a moment."""
+        self._until = until
         queue = self._queue
         while queue and queue[0][0] <= until:
             moment, _, thread, turn = heappop(queue)
             if turn != thread.turn or thread.dead:
                 continue
-            if moment < thread.host.frozen_until:
-                self._push(thread.host.frozen_until, thread)
+            host = thread.host
+            if moment < host.frozen_until:
+                self._push(host.frozen_until, thread)
+                host.frozen.append((thread, turn))
                 continue
-            self.now = max(self.now, moment)
-            self._switch(thread)
-            if enough is not None and enough():
-                return
+            if moment > self.now:
+                self.now = moment
+            thread.turn = turn + 1
+            self.thread = thread
+            try:
+                thread.switch()
+            finally:
+                self.thread = None
         self.now = max(self.now, until)
-
-    def _switch(self, thread: Thread) -> None:
-        thread.turn += 1
-        before, self.thread = self.thread, thread
-        try:
-            thread.switch()
-        finally:
-            self.thread = before
 
     def kill(self, host: Host) -> None:
         """End a process at once. If this is one of its threads, it ends, too."""
@@ -183,13 +232,13 @@ class World:
 
     def delay(self) -> float:
         """Return how many ms a message takes."""
-        return 0.05 + self.chance.expovariate(1.0)
+        return 0.05 - log(1.0 - self.chance.random())
 
     def weather(self, rates: dict[str, float]) -> list[tuple[str, float]]:
         """Return how probable each fault is in this schedule: each kind is absent, rare or common. One happens at a time."""
         found, total = [], 0.0
         for name, rate in rates.items():
-            total += rate * self.chance.choice((0, 0, 0.3, 1, 3))
+            total += self.harshness * rate * self.chance.choice((0, 0, 0.3, 1, 3))
             found.append((name, total))
         return found
 
