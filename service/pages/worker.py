@@ -30,7 +30,7 @@ def mount(app: Flask, pages: Pages) -> None:
         response.headers.update({"ETag": f'"{tag}"', "Cache-Control": "no-cache", "Content-Security-Policy": POLICY})
         return response
 
-    app.add_url_rule(PATH, "worker", served)
+    app.add_url_rule(PATH, "files/worker", served)
 
 
 def script(pages: Pages) -> bytes:

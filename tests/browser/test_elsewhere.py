@@ -175,6 +175,11 @@ SUBSCRIPTION = """((endpoint, keys) => {
     subscribe: async ({ applicationServerKey }) => (localStorage.setItem("made", applicationServerKey), made),
   });
 })(%s)"""
+HEARD = """() => {
+  globalThis.heard = [];
+  AudioScheduledSourceNode.prototype.start = function () { heard.push(this.frequency.value); };
+  AudioScheduledSourceNode.prototype.stop = () => {};
+}"""
 # The source of the service worker, run in a page, with what a page does not have. Browsers without a window show no notifications.
 WORKER = """async (given) => {
   const [done, heard] = [[], {}];
@@ -203,7 +208,7 @@ BEGUN = """await hears("activate", {})"""
 def with_worker(page: Page) -> Page:
     """Wait until the service worker is in charge of the page."""
     page.evaluate("async () => void (await navigator.serviceWorker.ready)")
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    within(PATIENCE / 1000, lambda: page.evaluate("navigator.serviceWorker.controller !== null"))
     return page
 
 
@@ -232,6 +237,13 @@ def test_a_player_is_called_back_from_a_closed_page(open_page: Open, service: pr
     page.get_by_text("Calls and sounds").click()
     page.get_by_role("button", name="Call me").last.click()
     expect(page.locator("#calls")).to_contain_text("This device is called")
+    page.evaluate(HEARD)
+    sounds = page.get_by_role("checkbox", name="Sounds")
+    expect(sounds).not_to_be_checked()
+    sounds.check()
+    within(PATIENCE / 1000, lambda: page.evaluate("heard") == [587, 880])
+    sounds.uncheck()
+    assert page.evaluate("localStorage.getItem('warledger.sounds')") is None
     key = page.evaluate("localStorage.getItem('made')")
     other = page.context.new_page()
     other.goto("/check")

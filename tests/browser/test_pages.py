@@ -480,7 +480,7 @@ def test_an_offer_is_answered_and_clocks_run(open_page: Open, ada: Api, service:
     bob.ask("POST", f"/v1/matches/{match}/actions", {"type": "offer", "what": "draw"})
     page.get_by_role("button", name="Agree: a draw").click()
     expect(page.locator("#live")).to_have_attribute("data-state", "over")
-    expect(page.get_by_role("button", name="Ask for a rematch")).to_be_visible()
+    expect(page.get_by_role("button", name="Rematch with the seats turned")).to_be_visible()
 
 
 def test_a_practice_match_begins_from_a_version_of_a_finished_one(open_page: Open, ada: Api, finished: str) -> None:

@@ -18,7 +18,7 @@ from service.pages.routes import VIEWS
 from tests.service.conftest import ADMIN, Caller, Live
 
 ORIGIN = "https://play.example"
-FOR_PEOPLE = {"/docs", "/docs/assets/<name>", "/favicon.ico", "/pyodide/<mark>/<name>", *VIEWS} - {"/oembed"}
+FOR_PEOPLE = {"/docs", "/docs/assets/<name>", "/favicon.ico", "/pyodide/<mark>/<name>", "/worker.js", *VIEWS} - {"/oembed"}
 
 
 def opened(platform: Platform, *origins: str) -> Caller:

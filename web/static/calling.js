@@ -2,8 +2,8 @@
 
 import { ask, json, keeping, Problem } from "./asking.js";
 import { dayOf } from "./comparing.js";
-import { make, tell } from "./site.js";
-import { hear, loud, quieten } from "./sounds.js";
+import { isLoud, make, SOUNDS, tell } from "./site.js";
+import { hear } from "./sounds.js";
 
 const HOOKS = "/v1/players/me/hooks";
 const KINDS = ["turn", "invited", "offer", "vote", "seat_offered", "may_return", "time_out", "over"];
@@ -16,7 +16,7 @@ const subscribed = async () => (await (await navigator.serviceWorker?.getRegistr
 export async function show(root) {
   const list = make("ul", { class: "signing", "aria-live": "polite" }, make("li", {}, "Looking …"));
   const here = make("p", { class: "row" });
-  const sounds = make("input", { type: "checkbox", checked: loud(), onchange: () => (sounds.checked ? hear("turn", true) : quieten()) });
+  const sounds = make("input", { type: "checkbox", checked: isLoud(), onchange: () => sound(sounds.checked) });
   root.replaceChildren(here, list, make("label", { class: "option" }, make("span", {}, "Sounds", make("small", {}, "When it is your turn, somebody has moved, or a match is over")), sounds));
   try {
     const [{ hooks }, mine] = await Promise.all([json(HOOKS), subscribed()]);
@@ -28,6 +28,17 @@ export async function show(root) {
     if (!(problem instanceof Problem)) throw problem;
     list.replaceChildren(make("li", {}, problem.message));
   }
+}
+
+/** Turn sounds on or off. They are off until the player turns them on. */
+function sound(on) {
+  try {
+    if (on) localStorage.setItem(SOUNDS, "on");
+    else localStorage.removeItem(SOUNDS);
+  } catch {
+    // where nothing can be kept they stay off
+  }
+  if (on) hear("turn");
 }
 
 function invitation(root) {

@@ -8,7 +8,7 @@ import { Frames, leap, linesOf, PAGE, pageOf, roundOf, turnOf } from "./frames.j
 import { command, KEYS } from "./keys.js";
 import { Playing } from "./playing.js";
 import { shortKey } from "./signing.js";
-import { $, copy, crest, introduced, make, me, nextTheme, player, tell } from "./site.js";
+import { $, copy, crest, introduced, isLoud, make, me, nextTheme, player, tell } from "./site.js";
 import { clockText, word } from "./words.js";
 
 const page = $("main");
@@ -149,8 +149,9 @@ async function noticed() {
   const before = noted;
   noted = now;
   if (before?.turn !== now.turn && own.length && matchMedia("(display-mode: standalone)").matches) (await import("./calling.js")).badge();
-  if (before === null || before.version === now.version) return;
-  (await import("./sounds.js")).hear(standing.status === "over" ? "over" : now.turn && !before.turn ? "turn" : "move");
+  if (before === null || before.version === now.version || !isLoud()) return;
+  const sound = standing.status === "over" ? "over" : now.turn && !before.turn ? "turn" : "move";
+  import("./sounds.js").then(({ hear }) => hear(sound), () => {});
 }
 
 const told = (line) => {

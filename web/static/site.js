@@ -218,6 +218,17 @@ export async function copy(text, sentence) {
   }
 }
 
+export const SOUNDS = "warledger.sounds";
+
+/** Return whether the player wants sounds. */
+export function isLoud() {
+  try {
+    return localStorage.getItem(SOUNDS) === "on";
+  } catch {
+    return false;
+  }
+}
+
 /** Open what is said of calls to this device. */
 export function askForCalls() {
   $("account-dialog").showModal();

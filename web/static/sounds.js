@@ -1,25 +1,12 @@
-// Short sounds, made here. They are off until the player turns them on.
+// Short sounds, made here.
 
-const NAME = "warledger.sounds";
 const NOTES = { move: [330], turn: [587, 880], over: [523, 659, 784] }; // in hertz, one after the other
 const [STEP, LENGTH, LOUD] = [0.13, 0.35, 0.12]; // seconds, seconds, and of 1
 
 let context = null;
 
-export function loud() {
-  try {
-    return localStorage.getItem(NAME) === "on";
-  } catch {
-    return false;
-  }
-}
-
-export const quieten = () => localStorage.removeItem(NAME);
-
-/** Make a sound, if sounds are on. `now`: they are from now on. */
-export function hear(sound, now = false) {
-  if (now) localStorage.setItem(NAME, "on");
-  if (!loud()) return;
+/** Make a sound. */
+export function hear(sound) {
   context ??= new AudioContext();
   context.resume();
   NOTES[sound].forEach((frequency, place) => {
