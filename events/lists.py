@@ -111,7 +111,7 @@ def matches(
     indexes = _filters(filters, asker, order)
     stretch = lists.stretch("newest" if order is None else "earliest", indexes, place, limit)
     found = _with_news(lists.with_entries([match for _, match in stretch.places]), None if desk is not None else asker)
-    passing = [one for one in found if _passes(one[0], filters) and (not by_deadline or asker.player in _values(one[0], "to_act"))]
+    passing = [one for one in found if _passes(one[0], filters) and (not by_deadline or asker.player in set(_values(one[0], "to_act")))]
     following = None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}"
     return Page([standing for standing, _ in passing], [mark for _, mark in passing], following)
 
