@@ -386,7 +386,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
     platform.pulse.take_part()
     now = platform.clock.now()
     expires = now + round(platform.settings.unstarted_days * DAY_MS)
-    dice = dice_key(secret, match, {})
+    dice = dice_key(secret, match, {}, action.get("dice"))
     new = NewMatch(published, lock_of(published, join_code(secret)), expires, origin)
     session = Session(rules, new=new, now=Now(chance=Drawn(Draws(dice, 1).number)))
     try:

@@ -128,7 +128,7 @@ def load(platform: Platform, match: str) -> Cached:
     if not known:
         raise SecretLost(match=match)
     secret = bytes.fromhex(known[0])
-    found = Cached(position, secret, dice_key(secret, match, position.table["contributions"]), blind_key(secret))
+    found = Cached(position, secret, dice_key(secret, match, position.table["contributions"], position.table["dice"]), blind_key(secret))
     platform.cache.put(found)
     return found
 
@@ -160,7 +160,7 @@ def step_to(found: Cached, after: Position) -> Cached:
     contributions = after.table["contributions"]
     if contributions is found.position.table["contributions"] or contributions == found.position.table["contributions"]:
         return Cached(after, found.secret, found.dice, found.blind)
-    return found._replace(position=after, dice=dice_key(found.secret, after.match, contributions))
+    return found._replace(position=after, dice=dice_key(found.secret, after.match, contributions, after.table["dice"]))
 
 
 def check_id(match: str) -> None:

@@ -68,13 +68,19 @@ def keeps(secret: str | None, commitment_: str) -> bool:
         return False
 
 
-def dice_key(secret: bytes, match: str, contributions: Mapping[str, str]) -> bytes:
+def dice_key(secret: bytes, match: str, contributions: Mapping[str, str], published: str | None = None) -> bytes:
     """Return the key of all draws of a match. It depends on the contribution of every seat.
+
+    `published`: the key in hex if everybody knows it from the start (TBL-GUI-01). Then it depends on nothing.
 
     >>> alone = dice_key(bytes(32), "maaaaaaaaaaaaaaaa", {})
     >>> alone == dice_key(bytes(32), "maaaaaaaaaaaaaaaa", {"red": "7"})
     False
+    >>> dice_key(bytes(32), "maaaaaaaaaaaaaaaa", {}, "0a" * 32) == bytes([10] * 32)
+    True
     """
+    if published is not None:
+        return bytes.fromhex(published)
     return hmac.digest(secret, canonical({"contributions": dict(contributions), "match": match}), "sha256")
 
 

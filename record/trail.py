@@ -472,7 +472,7 @@ class Trail:
             published, expires = entry.events[0]["commitment"], entry.events[0].get("expires")
             lock = entry.events[0].get("lock", "") if self.secret is None else lock_of(published, join_code(bytes.fromhex(self.secret)))
             if self.secret is not None:
-                self._dice = dice_key(bytes.fromhex(self.secret), entry.match, {})
+                self._dice = dice_key(bytes.fromhex(self.secret), entry.match, {}, entry.events[0].get("dice"))
             session = Session(game, new=NewMatch(published, lock, expires, _origin(entry)), now=Now(chance=self._chance()))
             if session.new.origin is None:
                 action = {**action, "game": game.id}
@@ -557,7 +557,7 @@ class Trail:
             self._misses_secret()
         contributions = position.table["contributions"]
         if self.secret is not None and (before is None or contributions != before.table["contributions"]):
-            self._dice = dice_key(bytes.fromhex(self.secret), position.match, contributions)
+            self._dice = dice_key(bytes.fromhex(self.secret), position.match, contributions, position.table["dice"])
         if before is None or position.roster != before.roster:
             self.players |= {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
         if before is None or position.table["invited"] != before.table["invited"]:

@@ -18,6 +18,7 @@ from events.platform import Platform
 from events.standings import standing
 from games.choices import Choice, with_counts
 from games.kernel import AUDITOR, SPECTATOR, Game, blocked, legal, sentence
+from record.guides import step_of
 from record.positions import Position
 from record.shown import shown as shown
 from service.http.directory import Company
@@ -195,6 +196,14 @@ def why_not(game: Game, position: Position, seat: str | None) -> list[dict[str, 
         {"action": action, "code": refusal.code, "detail": sentence(game, refusal), "rule": refusal.rule}
         for action, refusal in blocked(game, position.document, seat)
     ]
+
+
+def guided(game: Game, position: Position, seat: str | None) -> dict[str, Any]:
+    """Return the step of the guide for a seat that must act in a guided match, as the member `guide`; else nothing."""
+    step = step_of(game, position, seat) if seat is not None and decides(position, seat) else None
+    if step is None:
+        return {}
+    return {"guide": {"step": step.number, "steps": step.of, "text": step.text, "rules": list(step.rules), "action": step.action}}
 
 
 def match_shown(platform: Platform, position: Position, caller: Caller, company: Company) -> dict[str, Any]:

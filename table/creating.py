@@ -19,7 +19,7 @@ from table.settings import (
     settings_refusal,
     usual_clock,
 )
-from table.state import AI, FREE, GAME, MATCH_ID, ME, NEW, SEAT, invited_player, occupant, open_seats
+from table.state import AI, DICE, FREE, GAME, MATCH_ID, ME, NEW, SEAT, invited_player, occupant, open_seats
 
 CREATE = "create_match"
 
@@ -30,11 +30,11 @@ OPTIONS = mapping(text(), Shape({}, {}, lambda given: given), about="the options
 def create_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
     """Return why a new match is refused, or None.
 
-    (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01, TBL-RAT-01)
+    (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01, TBL-RAT-01, TBL-GUI-02)
     """
     if session.table["phase"] != NEW:
         return no("already_created", "TBL-CRE-01")
-    refusal = request_refusal(player, action) or _rated_refusal(player, action)
+    refusal = request_refusal(player, action) or _rated_refusal(player, action) or _dice_refusal(action)
     if refusal is not None:
         return refusal
     if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
@@ -69,6 +69,17 @@ def _rated_refusal(player: str, action: Action) -> Refusal | None:
     return None
 
 
+def _dice_refusal(action: Action) -> Refusal | None:
+    """Return why a new match cannot have dice that everybody knows, or None: it is rated, or has a seat for somebody else (TBL-GUI-02)."""
+    if "dice" not in action:
+        return None
+    others = [seat for seat, seat_request in action["seats"].items() if seat_request != ME and not seat_request.startswith(AI)]
+    if not others and "rated" not in action:
+        return None
+    reason = f"the seat {others[0]} is for others" if others else "the match is rated"
+    return no("bad_settings", "TBL-GUI-02", setting="dice", reason=reason)
+
+
 def _named(player: str, action: Action) -> list[str]:
     """Return the player for whom each seat is that is requested for one by name, once for each seat (TBL-CRE-03, TBL-INV-01)."""
     found = [player if seat_request == ME else invited_player(seat_request) for seat_request in action["seats"].values()]
@@ -85,7 +96,7 @@ def create_match(session: Session, player: str, action: Action) -> None:
 
     (TBL-CRE-05, TBL-CRE-07, TBL-SEA-06, TBL-REM-01)
     """
-    announce(session, player, action, rematch_of=action.get("rematch_of"))
+    announce(session, player, action, rematch_of=action.get("rematch_of"), dice=action.get("dice"))
     session.emit("match_prepared", document=session.game.begin(_order(session, action), action["options"]))
     start_if_full(session)
 
@@ -94,14 +105,15 @@ def announce(session: Session, player: str, action: Action, **more: Any) -> None
     """Publish the roster, the invitations, the commitment, the lock, the time to start, the settings and the labels of a new match, and
     `more`.
 
-    It is practice if a player was named for several seats (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01,
-    TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-SIG-01, TBL-RAT-01, TBL-LBL-01).
+    It is practice if a player was named for several seats, or if its dice are known (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05,
+    TBL-EXP-01, TBL-CLK-01, TBL-CLK-09, TBL-TIM-01, TBL-PRV-01, TBL-DIS-14, TBL-SIG-01, TBL-RAT-01, TBL-LBL-01, TBL-GUI-01, TBL-GUI-02).
     """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
     more |= {"invited": invited or None, "lock": session.new.lock if "code" in action else None, "expires": session.new.expires}
     named = _named(player, action)
-    more |= {"practice": True if len(named) > len(set(named)) or "origin" in more else None, "rated": action.get("rated")}
+    practice = len(named) > len(set(named)) or "origin" in more or more.get("dice") is not None
+    more |= {"practice": practice or None, "rated": action.get("rated")}
     given = {name: value for name, value in more.items() if value is not None}
     given |= chosen_settings(action, usual_clock(_people(player, action))) | chosen_labels(action)
     session.emit("match_created", game=session.game.id, creator=player, commitment=session.new.commitment, roster=roster, **given)
@@ -140,6 +152,7 @@ CREATE_MATCH = TableDeed(
         "signed": optional(SIGNED_GIVEN),
         "rated": optional(always(True, "it counts for ratings")),
         **LABELS_GIVEN,
+        "dice": optional(DICE),
         "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),
     },
     unlisted,

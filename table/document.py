@@ -165,6 +165,7 @@ class Table(TypedDict):
     expires: int | None
     rematch_of: str | None
     origin: Origin | None
+    dice: str | None
     clock: Clock
     time_out: TimeOut
     spectators: str | Spectators

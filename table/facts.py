@@ -27,6 +27,7 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["expires"] = event.get("expires")
     table["rematch_of"] = event.get("rematch_of")
     table["origin"] = event.get("origin")
+    table["dice"] = event.get("dice")
     table["clock"] = event.get("clock", state.BLANK["clock"]).copy()
     table["time_out"] = event.get("time_out", state.BLANK["time_out"]).copy()
     table["spectators"] = event.get("spectators", state.BLANK["spectators"])
@@ -441,6 +442,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "expires": optional(state.EXPIRES),
             "rematch_of": optional(described(state.MATCH_ID, "the match of which this one is the rematch; left out if it is none")),
             "origin": optional(state.ORIGIN),
+            "dice": optional(state.DICE),
             "clock": optional(CLOCK),
             "time_out": optional(TIME_OUT),
             "spectators": optional(SPECTATORS),

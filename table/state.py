@@ -92,6 +92,7 @@ PLAYER_ID = text(anchored(patterns.PLAYER), "the id of a player")
 NAMED_PLAYER = matching(patterns.PLAYER, "the id of a player")
 GAME = text(anchored(patterns.GAME), "the id of a game")
 COMMITMENT = text(anchored(patterns.DIGEST), "SHA-256 of the match's secret, in hex")
+DICE = matching(patterns.DIGEST, "the key of all dice, in hex")
 LOCK = text(anchored(patterns.DIGEST), "SHA-256 of the commitment, a colon and the code that the match asks for, in hex")
 CODE = matching(
     f"{patterns.JOIN_CODE}|{patterns.DIGEST}", "the code that the match asks for, 16 letters and digits; in the record its hash instead"
@@ -335,6 +336,7 @@ DOCUMENT = record(
         "expires": nullable(EXPIRES),
         "rematch_of": nullable(described(MATCH_ID, "the match of which this one is the rematch")),
         "origin": nullable(ORIGIN),
+        "dice": nullable(DICE),
         "clock": CLOCK,
         "time_out": TIME_OUT,
         "spectators": SPECTATORS,
@@ -380,6 +382,7 @@ BLANK: Table = {
     "expires": None,
     "rematch_of": None,
     "origin": None,
+    "dice": None,
     "clock": {"kind": NONE},
     "time_out": {},
     "spectators": ALL,

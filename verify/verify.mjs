@@ -1666,7 +1666,7 @@ class Rolls {
       report.unchecked.add("The dice: which events of this game hold rolls is not known here.");
       return;
     }
-    const key = quietly(() => diceKey(unhex(secret), contributions, match));
+    const key = quietly(() => (isText(created.dice) ? unhex(created.dice) : diceKey(unhex(secret), contributions, match)));
     for (const [version, fell] of key ? this.versions : []) {
       const dice = new Dice(key, version);
       for (const [drawn, sides, face] of fell) {

@@ -22,6 +22,7 @@ from games.kernel import SYSTEM, Action, legal
 from players import budget_of, question_of
 from players.level import Thought
 from record.allowances import ALLOWANCES, halvings, moment_of_quick, pace_of, spare
+from record.guides import move_of
 from record.positions import level_of
 from record.thinking import decide
 from record.thoughts import Decision
@@ -257,7 +258,7 @@ def _draft(platform: Platform, work: Owed) -> Draft:
 def _decide(platform: Platform, draft: Draft, work: Owed) -> tuple[Action, Decision | None, int | None]:
     """Return the action of the actor, what its entry stores about the decision, and its moment; None for now.
 
-    The system has one choice; an AI seat sees its view."""
+    The system has one choice; an AI seat sees its view. In a guided match it follows the guide as long as it can (TBL-GUI-01)."""
     position = draft.position
     game = recall.rules_of(platform, position)
     if work.kind == ADVANCE:
@@ -266,9 +267,13 @@ def _decide(platform: Platform, draft: Draft, work: Owed) -> tuple[Action, Decis
     seat = work.target
     level = level_of(position, seat)
     assert level is not None, "only an artificial player thinks"
+    at = moment_of_quick(position.at, platform.clock.now(), position.table)
+    guided = move_of(game, position, seat)
+    if guided is not None:
+        return guided, None, at
     question = question_of(game, position.document, seat, position.memory)
     thought, decision = decide(question, level, budget_of(question, level), draft.seed)
-    return thought.action, decision, moment_of_quick(position.at, platform.clock.now(), position.table)
+    return thought.action, decision, at
 
 
 def _measure(level: str, thought: Thought, brake: Brake, seconds: float) -> None:

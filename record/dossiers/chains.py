@@ -67,6 +67,7 @@ class Chain:
         self.unchecked: list[str] = []
         self.signers = Signers()
         self._contributions: dict[str, str] = {}
+        self._known: str | None = None
 
     @property
     def signatures(self) -> Signatures:
@@ -124,11 +125,12 @@ class Chain:
             self.signers.read(version, entry.actor, entry.signed, entry.events)
 
     def _follow(self, events: Iterable[Mapping[str, Any]]) -> None:
-        """Remember the game, the commitment, and the contributions of the seats to the dice."""
+        """Remember the game, the commitment, the key of the dice if it is known, and the contributions of the seats to the dice."""
         for event in events:
             kind = event["type"]
             if kind == "match_created":
                 self.game, self.commitment = str(event["game"]), str(event["commitment"])
+                self._known = event.get("dice")
                 self.hidden = event.get("spectators", ALL) != ALL
             elif kind == "seat_taken" and event["contribution"] is not None:
                 self._contributions = {**self._contributions, event["seat"]: event["contribution"]}
@@ -140,7 +142,7 @@ class Chain:
         if self.opening.secret is None:
             return
         try:
-            key = dice_key(bytes.fromhex(self.opening.secret), self.opening.match, self._contributions)
+            key = dice_key(bytes.fromhex(self.opening.secret), self.opening.match, self._contributions, self._known)
             place = wrong_roll(self.game, events, key, version)
         except (KeyError, TypeError, ValueError, AttributeError):
             return  # an event of another shape is found by the digest or the rules

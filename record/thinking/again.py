@@ -32,6 +32,7 @@ from players.level import Budget
 from players.plans import digest_of
 from record.allowances import ALLOWANCES, halvings
 from record.entries import canonical
+from record.guides import move_of
 from record.thinking import decide
 from record.thoughts import Decision, decision_in
 from record.trail import Acted, Finding
@@ -93,6 +94,8 @@ class Decisions:
         """Read the next action of an artificial player."""
         entry, before, game = acted.entry, acted.before, acted.game
         decision = decision_in(entry)
+        if decision is None and game is not None and move_of(game, before, entry.actor) == entry.action:
+            return  # it followed the guide of the game (TBL-GUI-01)
         if decision is None:
             sentence = f"The level {acted.level} plays the seat, but the entry stores nothing about its decision."
             self.findings.append(Finding(entry.version, "decision_missing", sentence))

@@ -431,6 +431,7 @@ export interface ChoicesBase {
   /** Your seat. null if you have none and the match has a seat that is open or offered to you. */
   seat: SeatId | null;
   to_act: ToAct;
+  guide?: Guide;
   /** With `blocked=true`: what is not possible for your seat in the game. */
   blocked?: Blocked[];
 }
@@ -541,6 +542,8 @@ export interface CreateMatch {
   name?: CreateMatchName;
   /** the tags of the match, at most 8, in alphabetical order, each once */
   tags?: CreateMatchTags[];
+  /** the key of all dice, in hex */
+  dice?: Digest;
   /** the match of which this one is the rematch */
   rematch_of?: MatchId;
 }
@@ -1251,6 +1254,25 @@ export interface GivenRole {
   role: Role;
 }
 
+/** A step of a guide. */
+export interface Guide {
+  /** 0 outside the guide. */
+  step: number;
+  /** How many. */
+  steps: number;
+  /** In words. */
+  text: string;
+  /** Its rules. */
+  rules: string[];
+  /** What to do. */
+  action: { [name: string]: unknown } | null;
+}
+
+/** A guided first match. */
+export interface Guided {
+  guide: AnalysisWaitingGame;
+}
+
 /** Offer the seat to a player, or take the offer back with null (TBL-HND-01). */
 export interface HandOver {
   type: "hand_over";
@@ -1605,6 +1627,8 @@ export interface MatchCreatedEvent {
     /** this match is over, and everybody may see that one now */
     opened?: true;
   };
+  /** the key of all dice, in hex */
+  dice?: Digest;
   /** the clock of each seat */
   clock?: Clock;
   /** what a time-out does; empty without a clock */
@@ -1715,7 +1739,7 @@ export interface NewPlayer {
 /** Several new matches, such as a round of a tournament. */
 export interface NewRound {
   /** The matches. */
-  matches: (NewMatch | Fork)[];
+  matches: (NewMatch | Fork | Guided)[];
 }
 
 /** Nobody's time is limited. After 60 days without play the seats that must act forfeit. */

@@ -31,6 +31,7 @@ from games.schema import (
     unchecked,
     whole,
 )
+from record.guides import guide_of
 from record.positions import Position
 from service import sight
 from service.api.game_shapes import CLOCK_CHOSEN, CLOCK_REQUEST, OCCUPANT, SPECTATORS_SEE, TIME_OUT_CHOSEN, TIME_OUT_REQUEST, declared
@@ -80,7 +81,7 @@ from table.forks import FORK
 from table.settings import DISPUTE_DAYS, SIGNED
 from table.state import CONTINUED, DISPUTE, ME, OFFER, ORIGIN, RULING_MADE, STRETCH, TO_THE_END, VOTE
 
-SETTINGS = ("clock", "time_out", "spectators", "dispute_days", "signed", "rated")
+SETTINGS = ("clock", "time_out", "spectators", "dispute_days", "signed", "rated", "dice")
 
 
 def create_match(service: Service, call: Call) -> Response:
@@ -97,6 +98,8 @@ def _created(service: Service, call: Call, body: Mapping[str, Any], request: str
     Raise Problem, and the errors of `play.create` and `play.fork` except Refused.
     """
     player = call.caller.player()
+    if "guide" in body:
+        body = _guided(service, body)
     if "fork_of" in body:
         game, seats = _forked(service, body)
     else:
@@ -179,6 +182,14 @@ def _options(game: Game, body: Mapping[str, Any], seats: int) -> dict[str, Any]:
         return {**game.options_of(body["profile"], seats), **given}
     except Refused as refused:
         raise refusal_problem(game, refused.refusal) from None
+
+
+def _guided(service: Service, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the whole body of a guided match: as the guide of the game says. Raise NoGame."""
+    guide = guide_of(recall.game_of(service.platform, body["guide"]))
+    if guide is None:
+        raise Problem("bad_body", reason="the game has no guide")
+    return {**body, "game": body["guide"], "seats": guide.seats, "order": guide.order, "options": guide.options, **guide.settings}
 
 
 def _forked(service: Service, body: Mapping[str, Any]) -> tuple[Game, Mapping[str, str]]:
@@ -476,6 +487,7 @@ _FORK = named(
 )
 
 
+_GUIDED = named("Guided", record({"guide": GAME_ID}, "A guided first match."))
 _PROFILE = named("HouseProfile", text(about="A house profile. `options` come on top of it."))
 
 
@@ -499,8 +511,8 @@ def _new_match(game: Game) -> Shape:
 
 
 def new_match(games: Games) -> Shape:
-    """Return the shape of a new match of any game, or of a practice match from a position of another one."""
-    return either(by_game("NewMatch", "A new match.", _new_match)(games), _FORK)
+    """Return the shape of a new match of any game, of a practice match from a position of another one, or of a guided match."""
+    return either(by_game("NewMatch", "A new match.", _new_match)(games), _FORK, _GUIDED)
 
 
 def new_round(games: Games) -> Shape:

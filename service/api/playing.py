@@ -157,6 +157,7 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
         "to_act": seen.to_act,
         "choices": choices,
         **({"blocked": sight.why_not(game, position, seat)} if call.query["blocked"] else {}),
+        **sight.guided(game, position, seat),
     }
     return tagged(json_response(body), tag)
 
@@ -446,6 +447,20 @@ _BLOCKED = named(
     ),
 )
 
+_GUIDE = named(
+    "Guide",
+    record(
+        {
+            "step": whole(0, about="0 outside the guide."),
+            "steps": whole(about="How many."),
+            "text": text(about="In words."),
+            "rules": listing(RULE_ID, about="Its rules."),
+            "action": nullable(anything("What to do.")),
+        },
+        "A step of a guide.",
+    ),
+)
+
 _YOURS = named(
     "ChoicesBase",
     record(
@@ -454,6 +469,7 @@ _YOURS = named(
             "version": VERSION,
             "seat": nullable(described(SEAT, "Your seat. null if you have none and the match has a seat that is open or offered to you.")),
             "to_act": TO_ACT,
+            "guide": optional(_GUIDE),
             "blocked": optional(listing(_BLOCKED, about="With `blocked=true`: what is not possible for your seat in the game.")),
         },
         "What every answer with choices has.",

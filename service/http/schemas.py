@@ -315,9 +315,10 @@ A_TAG = Pattern(patterns.TAG, error="1 to 40 lower-case letters, digits, dots, h
 
 
 class MatchBody(Schema):
-    """A new match, or a fork. The table checks the order and the settings; the game checks the options."""
+    """A new match, a fork, or a guided match. The table checks the order and the settings; the game checks the options."""
 
     game = Text()
+    guide = Text()
     fork_of = Text(validate=Pattern(patterns.MATCH, error="The id of a match."))
     at = fields.Integer(strict=True, validate=validate.Range(1, LARGEST))
     seats = fields.Dict(keys=Text(), values=Text(), validate=validate.Length(1, 16))
@@ -336,10 +337,18 @@ class MatchBody(Schema):
 
     @validates_schema
     def _check_kind(self, given: dict[str, Any], **_: Any) -> None:
-        """Raise ValidationError unless the fields are those of a new match or of a fork. A fork already has its game and options."""
-        needed, foreign = (
-            (("fork_of", "at"), ("game", "options", "profile", "order", "rated")) if "fork_of" in given else (("game", "seats"), ("at",))
-        )
+        """Raise ValidationError unless the fields are those of a new match, of a fork, or of a guided match, which has one field.
+
+        A fork already has its game and options.
+        """
+        needed: tuple[str, ...] = ()
+        foreign: tuple[str, ...]
+        if "guide" in given:
+            foreign = tuple(given.keys() - {"guide", "code"})
+        elif "fork_of" in given:
+            needed, foreign = ("fork_of", "at"), ("game", "options", "profile", "order", "rated")
+        else:
+            needed, foreign = ("game", "seats"), ("at",)
         wrong = {name: ["Missing data for required field."] for name in needed if name not in given}
         wrong |= {name: ["Unknown field."] for name in foreign if name in given}
         if wrong:

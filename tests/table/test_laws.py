@@ -378,7 +378,7 @@ def _some(name: str) -> Any:
     some: dict[str, Any] = {"seats": {"one": "me"}, "options": {}, "order": ["one"], "clock": {"kind": "none"}, "time_out": {}}
     some |= dict.fromkeys(("rematch_of", "fork_of", "continues"), "m" + "a" * 16)
     some |= {"spectators": "all", "signed": "required", "game": "tally", "seat": "one", "contribution": "00", "player": None}
-    some |= {"name": "Cup", "tags": ["cup"]}
+    some |= {"name": "Cup", "tags": ["cup"], "dice": "0a" * 32}
     some |= {
         "dispute_days": 3,
         "rated": True,

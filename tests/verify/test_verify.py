@@ -35,7 +35,8 @@ def test_the_tests_under_node() -> None:
 
 def test_records_of_every_game(platform: Platform, tmp_path: Path) -> None:
     games = [*GAMES, "war", "war"]  # in a short match of War! it may be that no die falls
-    files = [recorded(platform, game, tmp_path) for game in games]
+    known = [None] * len(GAMES) + [None, "0a" * 32]  # the key of dice that everybody knows
+    files = [recorded(platform, game, tmp_path, dice) for game, dice in zip(games, known, strict=True)]
     done = verify("--json", *files)
     result = json.loads(done.stdout)
     assert done.returncode == 0, result["findings"]
@@ -72,10 +73,11 @@ def test_it_works_alone(tmp_path: Path) -> None:
     assert "empty: There is no entry." in done.stdout
 
 
-def recorded(platform: Platform, game: str, folder: Path) -> Path:
-    """Play a match at random to its end. Return the file of its record."""
+def recorded(platform: Platform, game: str, folder: Path, known: str | None = None) -> Path:
+    """Play a match at random to its end. Return the file of its record. `known`: the key of its dice, if everybody knows it."""
+    settings = None if known is None else {"dice": known}
     rules, dice = GAMES[game], random.Random(game)
-    position = play.create(platform, "p" + "a" * 16, game, dict.fromkeys(rules.seats.ids[: rules.seats.least], "me"), {})
+    position = play.create(platform, "p" + "a" * 16, game, dict.fromkeys(rules.seats.ids[: rules.seats.least], "me"), {}, settings=settings)
     while position.status != "over":
         actor = position.to_act[0]
         action = any_action(rules, position.document, actor, dice.randrange)

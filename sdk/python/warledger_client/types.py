@@ -396,6 +396,7 @@ class ChoicesBase(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    guide: NotRequired[Guide]
     blocked: NotRequired[list[Blocked]]
 
 
@@ -498,6 +499,7 @@ class CreateMatch(TypedDict):
     rated: NotRequired[Literal[True]]
     name: NotRequired[CreateMatchName]
     tags: NotRequired[list[CreateMatchTags]]
+    dice: NotRequired[Digest]
     rematch_of: NotRequired[MatchId]
 
 
@@ -1232,6 +1234,22 @@ class GivenRole(TypedDict):
     role: Role
 
 
+class Guide(TypedDict):
+    """A step of a guide."""
+
+    step: int
+    steps: int
+    text: str
+    rules: list[str]
+    action: dict[str, Any] | None
+
+
+class Guided(TypedDict):
+    """A guided first match."""
+
+    guide: AnalysisWaitingGame
+
+
 class HandOver(TypedDict):
     """Offer the seat to a player, or take the offer back with null (TBL-HND-01)."""
 
@@ -1685,6 +1703,7 @@ class MatchCreatedEvent(TypedDict):
     expires: NotRequired[int]
     rematch_of: NotRequired[MatchId]
     origin: NotRequired[MatchCreatedEventOrigin]
+    dice: NotRequired[Digest]
     clock: NotRequired[Clock]
     time_out: NotRequired[TimeOutSettings]
     spectators: NotRequired[ShownSpectators]
@@ -1833,7 +1852,7 @@ class NewPlayer(TypedDict):
 class NewRound(TypedDict):
     """Several new matches, such as a round of a tournament."""
 
-    matches: list[NewMatch | Fork]
+    matches: list[NewMatch | Fork | Guided]
 
 
 class NoneClock(TypedDict):
@@ -3774,6 +3793,7 @@ class WarChoices(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    guide: NotRequired[Guide]
     blocked: NotRequired[list[Blocked]]
     game: Literal["war"]
     choices: list[WarChoice]
@@ -4696,6 +4716,7 @@ class WocChoices(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    guide: NotRequired[Guide]
     blocked: NotRequired[list[Blocked]]
     game: Literal["war_of_civilizations"]
     choices: list[WocChoice]
@@ -5944,6 +5965,7 @@ class WowChoices(TypedDict):
     version: ChoicesBaseVersion
     seat: SeatId | None
     to_act: ToAct
+    guide: NotRequired[Guide]
     blocked: NotRequired[list[Blocked]]
     game: Literal["war_of_the_worlds"]
     choices: list[WowChoice]
