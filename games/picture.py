@@ -74,6 +74,9 @@ class Picture(NamedTuple):
     """A whole picture.json.
 
     `goal`, `length`, `weight`: what one plays for, how long, and how hard it is to learn, each in a sentence; "" if it does not say.
+    `deeds`: an action as a sentence, by its type, in the language of `Telling`; `{to:unit to}` says a count with what is counted. `asks`:
+    the question for a field of an action, by the name of the field, or by type and field with a slash between them. `terms`: what a word
+    of this game means, by the word on a panel, or by the id in an action.
     `columns`: of panels in a wide picture. `table`: the ground below the board. `label`: the size of the names of places. `scale`: how much
     pieces grow where there is room. `rules`: the ids of the rules by which actions and events happen, by the type, and by the type and a
     value of a field with a slash between them. `map` is the game's own: where its places lie.
@@ -93,6 +96,9 @@ class Picture(NamedTuple):
     outlines: Mapping[str, Outline]
     backdrop: tuple[Stroke, ...]
     words: Mapping[str, str]
+    deeds: Mapping[str, str]
+    asks: Mapping[str, str]
+    terms: Mapping[str, str]
     news: Mapping[str, Telling]
     rules: Mapping[str, tuple[str, ...]]
     map: Any
@@ -131,6 +137,9 @@ def read(data: Mapping[str, Any]) -> Picture:
         },
         backdrop=_strokes(data.get("backdrop", [])),
         words=data.get("words", {}),
+        deeds=data.get("deeds", {}),
+        asks=data.get("asks", {}),
+        terms=data.get("terms", {}),
         news={
             kind: Telling(row.get("say", ""), row.get("dice", {}), tuple(row.get("way", ()))) for kind, row in data.get("news", {}).items()
         },

@@ -112,7 +112,10 @@ def _pair(key: str, value: Any, words: _Words) -> str:
     name = _said(key, words)
     if isinstance(value, bool) or not isinstance(value, int):
         return f"{name}: {_said(value, words)}"
-    return f"{value} to {name}" if key in words.places else f"1 {name}" if value == 1 else f"{value} × {name}"
+    if key in words.places:
+        return f"{value} to {name}"
+    several = words.look.picture.words.get(f"{key}s") or f"× {name}"
+    return f"1 {name}" if value == 1 else f"{value} {several}"
 
 
 def _named(value: Any) -> Iterator[str]:

@@ -145,7 +145,7 @@ def panel(shown: Panel, over: bool, look: Look, wide: float) -> Sheet:
     """Return the sheet of a panel. Hands of small cards share rows. `over`: True if the match is over."""
     column = _Column(f"panel-{shown.id}", wide, "panel")
     column.begin("name")
-    _name(column, shown, over)
+    _name(column, shown, over, look)
     column.begin("details")
     if shown.details:
         column.flow([_detail(detail, look) for detail in shown.details], gap=12)
@@ -177,7 +177,7 @@ def _rim(shown: Panel, look: Look, wide: float, height: float) -> str:
     return (rectangle("a-accent", wide, height, 14).at(0, 0) if shown.acts else "") + paper.at(0, 0)
 
 
-def _name(column: _Column, shown: Panel, over: bool) -> None:
+def _name(column: _Column, shown: Panel, over: bool, look: Look) -> None:
     """Add the first line of a panel: badge, name, state, score. The score gets its own line if it does not fit."""
     left, parts = 0.0, []
     if shown.seat is not None:
@@ -204,6 +204,8 @@ def _name(column: _Column, shown: Panel, over: bool) -> None:
             column.bottom += 24
         value = text(shown.score.value, SCORE, "panel", wide, 18, "b e")
         label = text(shown.score.name, 12, "panel", wide - width(shown.score.value, SCORE) - 4, 17, "e")
+        if shown.score.name in look.picture.terms:
+            label = label._replace(before=f'{label.before} data-term="{safe(shown.score.name)}"')
         column.add([value, label], f"{column.id} score", start, wide, 22)
     column.bottom += 28
 
@@ -219,7 +221,8 @@ def _detail(detail: Detail, look: Look) -> Item:
     words = f"{detail.name} {detail.value}".strip()
     value = f'<tspan class="b">{safe(detail.value)}</tspan>'
     content = f"{safe(detail.name)} {value}" if detail.name else value
-    parts.append(Part(left, high / 2 + 5, f'<text font-size="{TEXT}" class="i-panel"', f">{content}</text>"))
+    term = f' data-term="{safe(detail.name)}"' if detail.name in look.picture.terms else ""
+    parts.append(Part(left, high / 2 + 5, f'<text font-size="{TEXT}" class="i-panel"{term}', f">{content}</text>"))
     return Item(words, left + width(words, TEXT), high, parts)
 
 

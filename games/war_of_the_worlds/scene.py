@@ -129,7 +129,8 @@ def _card(name: str, seat: Seat, number: int) -> Card:
 def _option(terms: data.Terms) -> str:
     """Return an option of a card in a few words."""
     words = {name: LOOK.word(value) if isinstance(value, str) else value for name, value in terms._asdict().items()}
-    text = LOOK.map["effects"][terms.effect].format_map(words)
+    effects = LOOK.map["effects"]
+    text = effects.get(f"{terms.effect}/{terms.moves or terms.steps}", effects[terms.effect]).format_map(words)
     for name in (terms.influence, terms.push):
         if name is not None:
             text += f"; {LOOK.map['extras'][name]}"

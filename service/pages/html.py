@@ -11,6 +11,7 @@ from flask import Response, request
 
 from games.kernel import Game
 from games.picture import picture
+from record.guides import FILE as GUIDE
 from service.api.operations import problem_of
 from service.context import Service
 from service.http.middleware import info_of
@@ -72,7 +73,7 @@ def page_response(content: bytes, status: int = 200, ancestors: str = "'none'") 
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:
-    """Return the id, the title and the short name of a game, and its goal, length and weight in a sentence each."""
+    """Return the id, the title and the short name of a game, its goal, length and weight in a sentence each, and whether it has a guide."""
     told = picture(game.folder)
     return {
         "id": game.id,
@@ -81,6 +82,7 @@ def game_in_brief(game: Game) -> dict[str, Any]:
         "goal": told.goal,
         "length": told.length,
         "weight": told.weight,
+        "guided": (game.folder / GUIDE).exists(),
     }
 
 

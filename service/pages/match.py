@@ -5,6 +5,7 @@ A browser sends no key when its reader follows a link. So the HTML of a page nev
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -33,6 +34,7 @@ from web.page import sheet_svg
 from web.picture import PAGE, draw
 
 EXTRAS = ("analysing.js", "auditing.js", "pictures.js")  # optional scripts: the page loads those that exist
+_NUMBERED = re.compile(r"^\d+: ")
 _PAGE_QUERY = MatchPageQuery()
 _WORDS_QUERY = WordsQuery()
 
@@ -147,11 +149,19 @@ def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
 
 
 def _words(game: Game, view: Any) -> dict[str, Any]:
-    """Return `names`, the words for each id, and `options`, the text of each option of a card by the card's id and the option's number."""
+    """Return `names`, the words for each id, and `options`, the text of each option of a card by the card's id and the option's number.
+
+    `deeds`, `asks` and `terms` are those of the picture, and `rules` are the ids of the rules of each type of action.
+    """
     scene, looks = game.scene(view), picture(game.folder)
     names = {**AI_WORDS, **SHARED.words, **looks.words, **{seat: seat_name(game, seat) for seat in game.seats.ids}}
     names |= {piece.id: piece.name for piece in scene.pieces} | {place.id: place.name for place in scene.places}
     cards = [card for panel in scene.panels for hand in panel.hands for card in hand.cards]
     names |= {card.id: card.name for card in cards}
-    options = {card.id: dict(zip(map(str, card.options), card.text, strict=True)) for card in cards if card.options}
-    return {"names": names, "options": options}
+    options = {
+        card.id: {str(number): _NUMBERED.sub("", told) for number, told in zip(card.options, card.text, strict=True)}
+        for card in cards
+        if card.options
+    }
+    rules = {kind: looks.rules[kind] for kind in game.deeds() if kind in looks.rules}
+    return {"names": names, "options": options, "deeds": looks.deeds, "asks": looks.asks, "terms": looks.terms, "rules": rules}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Api
 from tests.browser.hands import play_by_clicks, play_by_keys
@@ -378,13 +378,83 @@ def test_axe_finds_nothing(open_page: Open, finished: str, path: str) -> None:
         assert found.violations_count == 0, found.generate_report()
 
 
-def test_axe_finds_nothing_where_one_plays(open_page: Open, ada: Api) -> None:
-    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
-    page = open_page(f"/m/{match}", ada.key)
-    page.locator(".target.can").first.wait_for()
+def begin_a_guide(page: Page, game: str) -> Locator:
+    """Begin the guided match of a game by one click, give a name, and return where the guide speaks."""
+    page.locator(f"[data-guide={game}]").click()
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Start playing").click()
+    page.wait_for_url("**/m/*")
+    return page.get_by_role("group", name="Guide")
+
+
+def test_a_guide_marks_what_it_names_and_lets_its_reader_go_other_ways(open_page: Open) -> None:
+    page = open_page("/games/war")
+    guide, send = begin_a_guide(page, "war"), page.locator("[data-keep=send]")
+    expect(guide).to_contain_text("Step 1 of 16")
+    expect(page.locator(".target.wanted")).to_have_attribute("data-place", "c2")
+    page.locator(".target.wanted").click()
+    expect(send).to_contain_text("Place a unit on C2")
+    send.click()
+    expect(guide).to_contain_text("Step 2 of 16")
+    guide.get_by_role("button", name="Do it for me: Place a unit on D3").click()
+    expect(guide).to_contain_text("Step 3 of 16")
+    page.locator(".target.can:not(.wanted)").first.click()
+    send.click()
+    expect(guide).to_contain_text("You have left the guide")
+    guide.get_by_role("button", name="Take it back").click()
+    expect(guide).to_contain_text("Step 3 of 16")
     page.get_by_text("At the table").click()
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
+
+
+def test_words_and_buttons_say_what_they_mean_to_the_pointer_the_keys_and_a_tap(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"guide": "war_of_the_worlds"})["id"]
+    page = open_page(f"/m/{match}", ada.key, has_touch=True, color_scheme="dark")
+    page.locator(".target.can").first.wait_for()
+    word, note, about = page.locator("[data-term=income]").first, page.get_by_role("tooltip"), page.locator("#play .about")
+    meant = "What the buildings of this side give"
+    word.hover()
+    expect(note).to_contain_text(meant)
+    page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    word.focus()
+    expect(note).to_contain_text(meant)
+    page.locator("#play .choices button").first.focus()
+    expect(note).to_be_hidden()
+    expect(about).to_contain_text("Play: A card does one of its options.")
+    word.tap()
+    expect(note).to_contain_text(meant)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    page.locator("#play .choices button", has_text="Swap").hover()
+    expect(about).to_contain_text("Swap: Once in a turn")
+    expect(about.locator("a")).to_have_text("WOW-OFR-08")
+    page.locator("#play .choices button", has_text="Swap").tap()
+    expect(page.locator("#play .ask")).to_contain_text("Which card?")
+    expect(about).to_contain_text("Swap: Once in a turn")
+    expect(page.locator("#play .ask a")).to_have_text("WOW-OFR-08")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("settings", [{}, PHONE], ids=["wide", "telephone"])
+@pytest.mark.parametrize("game", SHORT)
+def test_every_guide_is_played_to_its_end_by_what_it_marks(open_page: Open, game: str, settings: dict[str, Any]) -> None:
+    page = open_page("/", **settings)
+    guide, version = begin_a_guide(page, game), page.locator("#version")
+    guide.wait_for()
+    while page.locator("[data-keep=guided]").count():
+        before, marked = version.text_content(), page.locator("#play .wanted:not(:disabled)")
+        if not marked.count():
+            marked = page.locator(".target.wanted, #the-panels .wanted")
+        if marked.count():
+            marked.first.click(force=True)
+        elif page.locator("[data-keep=send]").count():
+            page.locator("[data-keep=send]").click()
+            expect(version).not_to_have_text(str(before))
+            guide.wait_for()
+    expect(guide).to_contain_text(re.compile(r"Step (\d+) of \1[.]"))
+    assert Axe().run(page).violations_count == 0
 
 
 def test_what_is_not_possible_says_its_rule_and_reason_to_the_pointer_the_keys_and_a_tap(open_page: Open, ada: Api) -> None:

@@ -18,6 +18,7 @@ const svgElement = (name, properties = {}) => {
 function parsed(text) {
   const holder = svgElement("g");
   holder.innerHTML = text;
+  for (const term of holder.querySelectorAll("[data-term]")) for (const [name, value] of [["tabindex", 0], ["role", "button"]]) term.setAttribute(name, value);
   return holder.firstElementChild;
 }
 
@@ -103,6 +104,7 @@ export class Board {
    * The elements for the heading, the board, the fight and the panels. `onPick` gets an id that was clicked or chosen by a key. `wheel`: whether the wheel zooms.
    */
   constructor({ heading, board, fight, panels, onPick, wheel = false }) {
+    this.wanted = new Set();
     this.roots = { heading, board, fight, panels };
     this.onPick = onPick;
     this.shown = new Map(); // the text of each fragment that is in the page
@@ -240,8 +242,9 @@ export class Board {
   }
 
   /** Say which ids can be picked, and which have been picked, with a count or nothing beside each. `seat` picks: its land comes into view. */
-  offer(able, chosen = new Map(), seat = null) {
+  offer(able, chosen = new Map(), seat = null, wanted = new Set()) {
     this.able = able;
+    this.wanted = wanted;
     this.chosen = chosen;
     this._mark();
     this.turn = able.size ? seat : null;
@@ -261,12 +264,14 @@ export class Board {
     for (const [id, target] of this.targets ?? []) {
       const can = this.able.has(id);
       const chosen = this.chosen.get(id);
-      const state = `${can} ${chosen}`;
+      const wanted = this.wanted.has(id);
+      const state = `${can} ${chosen} ${wanted}`;
       if (target.marked === state) continue;
       target.marked = state;
       target.classList.toggle("can", can);
       target.classList.toggle("chosen", chosen !== undefined);
-      const said = `${chosen === undefined ? "" : `, chosen${chosen ? `: ${chosen}` : ""}`}${can ? ", can be chosen" : ""}`;
+      target.classList.toggle("wanted", wanted);
+      const said = `${chosen === undefined ? "" : `, chosen${chosen ? `: ${chosen}` : ""}`}${can ? ", can be chosen" : ""}${wanted ? ", named by the guide" : ""}`;
       target.setAttribute("aria-label", target.label + said);
     }
     const any = this.able.size + this.chosen.size > 0;
@@ -277,6 +282,7 @@ export class Board {
         if (element.closest("#map")) continue;
         element.classList.toggle("can", this.able.has(element.dataset.id));
         element.classList.toggle("chosen", this.chosen.has(element.dataset.id));
+        element.classList.toggle("wanted", this.wanted.has(element.dataset.id));
       }
     }
   }

@@ -290,6 +290,13 @@ document.addEventListener("click", (event) => {
   }
 });
 
+for (const way of ["pointerover", "focusin", "click"]) {
+  document.addEventListener(way, async ({ target }) => {
+    const term = target.closest?.("[data-term]");
+    if (term) (await import("./terms.js")).explain(term, words.terms[term.dataset.term]);
+  });
+}
+
 async function text() {
   const version = wanted;
   try {

@@ -2,13 +2,24 @@
 // has ranges (`choose`).
 
 const listed = (value) => (Array.isArray(value) ? value : [value]);
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Return whether an action agrees with a pick: {field, value} for a whole value, or {field, id} for one that is or holds an id. */
 export function agrees(action, pick) {
   if (!(pick.field in action)) return false;
   const value = action[pick.field];
   return "id" in pick ? listed(value).includes(pick.id) : same(value, pick.value);
+}
+
+/** Return what of an action has not been picked yet, field by field; {} if the picks lead to another one. */
+export function rest(action, picks) {
+  if (!action || !picks.every((pick) => agrees(action, pick))) return {};
+  const left = { ...action };
+  for (const { field, id } of picks) {
+    if (id !== undefined && Array.isArray(left[field])) left[field] = left[field].filter((one) => one !== id);
+    else delete left[field];
+  }
+  return left;
 }
 
 /** Return the fixed fields of a choice by name: those whose value is not open. */

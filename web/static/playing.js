@@ -5,7 +5,7 @@ import { json, keeping, Problem, random, send } from "./asking.js";
 import { askCode, askText, isSure } from "./dialogs.js";
 import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
-import { Counts, Narrowing } from "./narrowing.js";
+import { Counts, Narrowing, rest, same } from "./narrowing.js";
 import { askForCalls, crest, make, player, tell } from "./site.js";
 import { deed, fieldName, sentence, valued, word } from "./words.js";
 
@@ -61,7 +61,7 @@ export class Playing {
       this.seen = found.version;
       if (standing.to_act.includes(found.seat)) prepare(this.match, this.seen);
       if (this.draft_.empty) {
-        this.take(found.seat, found.choices, found.blocked);
+        this.take(found.seat, found.choices, found.blocked, found.guide);
         await this.restore(found);
       }
     } catch (problem) {
@@ -87,9 +87,10 @@ export class Playing {
     this.take(seat, []);
   }
 
-  /** Begin with lists of choices and of what is not possible. */
-  take(seat, choices, blocked = []) {
+  /** Begin with lists of choices and of what is not possible, and with the step of the guide in a guided match. */
+  take(seat, choices, blocked = [], guide = null) {
     this.seat = seat;
+    this.guide = guide;
     this.blocked = blocked;
     this.game_ = new Narrowing(choices.filter((choice) => !choice.at_table));
     this.table = new Narrowing(choices.filter((choice) => choice.at_table));
@@ -127,7 +128,20 @@ export class Playing {
       for (const { key, value } of this.counts.rows()) if (key !== null && value) chosen.set(key, String(value));
     }
     for (const id of chosen.keys()) if (this.last() === id) able.set(id, null);
-    return this.board.offer(new Set(able.keys()), chosen, this.seat);
+    const rows = this.counts?.rows();
+    const wanted = rows ? rows.filter((row) => this.missing(row) > 0).map(({ key }) => key) : Object.values(this.wanted).flat();
+    return this.board.offer(new Set(able.keys()), chosen, this.seat, new Set(wanted.filter((id) => able.has(id))));
+  }
+
+  /** What the guide names that is not picked yet, field by field. */
+  get wanted() {
+    return this.draft_.empty ? rest(this.guide?.action, this.game_.picks) : {};
+  }
+
+  /** By how much the guide's count is above the present one; 0 if it names none. */
+  missing({ field, key, value }) {
+    const { wanted } = this;
+    return field in wanted ? (key === null ? wanted[field] : (wanted[field][key] ?? 0)) - value : 0;
   }
 
   last() {
@@ -315,7 +329,7 @@ export class Playing {
     this.late = this.pressed;
     if (this.late) return;
     const focused = document.activeElement?.closest?.("#play") ? document.activeElement.dataset.keep : null;
-    const newest = this.current ? [this.urgent(), ...this.asking(), this.refused(), this.bar()] : [];
+    const newest = this.current ? [...(this.guide ? this.rows("./guiding.js") : []), this.urgent(), ...this.asking(), this.refused(), this.bar()] : [];
     const says = this.seats?.length && this.standing?.status !== "open" ? this.rows("./phrases.js") : [];
     const parts = [...this.disputes(), this.current && this.waiting(), ...newest, ...says].filter(Boolean);
     this.root.hidden = parts.length === 0;
@@ -338,16 +352,33 @@ export class Playing {
   asking() {
     if (!this.game_.choices.length && this.draft_.empty) return [];
     const { field } = this.game_;
-    const question = this.counts ? "How many?" : field === null || this.game_.enough ? "Ready." : (QUESTIONS[field] ?? `Which ${fieldName(field)}?`);
+    const type = this.game_.left[0]?.action.type;
+    const picked = this.game_.left.every((choice) => choice.action.type === type) ? type : null;
+    const asks = (name) => this.words.asks?.[`${picked}/${name}`] ?? this.words.asks?.[name];
+    const counted = this.counts && Object.keys(this.counts.ranges)[0];
+    const question = counted ? (asks(counted) ?? "How many?") : field === null || this.game_.enough ? "Ready." : (asks(field) ?? QUESTIONS[field] ?? `Which ${fieldName(field)}?`);
     const head = make(
       "p",
       { class: "ask" },
       this.seat ? crest(`b-${this.seat}`) : null,
       make("strong", {}, this.draft_.empty ? "Your move. " : "Your draft. "),
       this.game_.choices.length ? question : this.draft_.closed ? "Its last step shows something hidden or rolls dice, so it ends here." : "",
+      ...(picked ? this.rules(picked) : []),
       ...this.game_.picks.map((pick) => make("span", { class: "pick" }, valued(this.words, pick.field, pick.id ?? pick.value, this.game_.left[0]?.action))),
     );
-    return [head, this.steps(), this.countRows(), this.buttons(), ...(this.blocked.length && !this.counts ? this.rows("./blocked.js") : [])];
+    const about = make("p", { class: "note about" }, ...this.about(this.game_.picks.at(-1)?.value));
+    return [head, this.steps(), this.countRows(), this.buttons(), about, ...(this.blocked.length && !this.counts ? this.rows("./blocked.js") : [])];
+  }
+
+  /** The rules behind a type of action, as links. */
+  rules(type) {
+    return (this.words.rules?.[type] ?? []).flatMap((id) => [" ", make("a", { href: `/games/${this.game}#${id}`, class: "rule", "data-rule": id }, id)]);
+  }
+
+  /** What a button means, and by which rules. */
+  about(value) {
+    const told = this.words.terms?.[value];
+    return told ? [`${word(this.words, value)}: ${told}`, ...this.rules(value)] : this.rules(value);
   }
 
   /** The steps of the draft. A refusal of one of them stands beside it. */
@@ -365,14 +396,16 @@ export class Playing {
     return make(
       "div",
       { class: "counts" },
-      ...this.counts.rows().map(({ field, key, value, low, high }) => {
+      ...this.counts.rows().map((count) => {
+        const { field, key, value, low, high } = count;
+        const more = this.missing(count);
         const name = key === null ? fieldName(field) : word(this.words, key);
         const step = (by, label, sign) =>
           make(
             "button",
             {
               type: "button",
-              class: "icon",
+              class: by * more > 0 && this.counts.can(field, key, by) ? "icon wanted" : "icon",
               "aria-label": `${label} ${name}`,
               "data-keep": `${field} ${key} ${by}`,
               disabled: !this.counts.can(field, key, by),
@@ -392,13 +425,18 @@ export class Playing {
 
   buttons() {
     if (this.counts || this.game_.field === null) return null;
+    const { wanted } = this;
+    const tellAbout = (value) => () => {
+      const told = this.about(value);
+      if (told.length) this.root.querySelector(".about")?.replaceChildren(...told);
+    };
     return make(
       "div",
       { class: "choices", role: "group", "aria-label": "Choices" },
       ...this.game_.buttons().map(({ pick, value, left }, place) =>
         make(
           "button",
-          { type: "button", "data-number": "", disabled: this.busy, onclick: () => this.choose(pick) },
+          { type: "button", class: same(wanted[pick.field], value) ? "wanted" : null, "data-number": "", disabled: this.busy, onclick: () => this.choose(pick), onpointerenter: tellAbout(value), onfocus: tellAbout(value) },
           place < 9 ? make("kbd", {}, String(place + 1)) : null,
           valued(this.words, pick.field, value, this.game_.left[0].action),
           left > 1 && pick.field !== "type" ? make("small", {}, ` ${left}`) : null,

@@ -209,6 +209,11 @@ $("forget-key").onclick = async () => {
   document.dispatchEvent(new CustomEvent("player"));
 };
 
+document.addEventListener("click", async ({ target }) => {
+  const asked = target.closest("[data-guide]");
+  if (asked) (await import("./guiding.js")).begin(asked);
+});
+
 export async function copy(text, sentence) {
   try {
     await navigator.clipboard.writeText(text);

@@ -29,8 +29,33 @@ export function valued(words, field, value, action) {
 /** Return a field in words. */
 export const fieldName = (field) => lower(field.replaceAll("_", " "));
 
-/** Return a whole action in words. */
+const PART = /\[([^\]|]*)(?:\|([^\]]*))?\]/g;
+const FIELD = /\{(\w+)(?::([^}]+))?\}/g;
+const isEmpty = (value) => !value || (typeof value === "object" && !Object.values(value).some((one) => one !== 0));
+const listed = (parts) => parts.join(", ").replace(/, ([^,]*)$/, " and $1");
+
+/** Return so many of something: `noun` is what is counted, such as "unit to", or the name of `id` itself. */
+function counted(words, id, count, noun) {
+  if (noun) return `${count} ${count === 1 ? noun : noun.replace(/\w+/, "$&s")} ${said(words, id)}`;
+  return `${count} ${words.names[count === 1 ? id : `${id}s`] ?? said(words, id)}`;
+}
+
+/** Return a value within a sentence. */
+function said(words, value, field, action, noun) {
+  if (value === true) return "";
+  if (Array.isArray(value)) return listed(value.map((one) => said(words, one)));
+  if (value && typeof value === "object") return listed(Object.entries(value).filter(([, count]) => count).map(([id, count]) => counted(words, id, count, noun)));
+  if (typeof value === "number") return valued(words, field, value, action);
+  return words.names[value] ?? String(value).replaceAll("_", " ");
+}
+
+/** Return a whole action in words: by the sentence that the game has for it, or field by field. */
 export function sentence(words, action) {
+  const template = words.deeds?.[action.type];
+  if (template) {
+    const part = (_, inner, other = "") => ([...inner.matchAll(FIELD)].every(([, field]) => !isEmpty(action[field])) ? inner : other);
+    return template.replace(PART, part).replace(FIELD, (_, field, noun) => said(words, action[field], field, action, noun));
+  }
   const { type, ...fields } = action;
   const told = Object.entries(fields)
     .filter(([, value]) => !(typeof value === "object" && value !== null && Object.keys(value).length === 0))

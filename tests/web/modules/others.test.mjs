@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Draft, Drafts, LONGEST } from "../../../web/static/drafting.js";
 import { Keeping, keyIn } from "../../../web/static/keeping.js";
 import { command, KEYS, neighbour } from "../../../web/static/keys.js";
+import { rest } from "../../../web/static/narrowing.js";
 import { percent, points, turn } from "../../../web/static/turning.js";
 import { clockText, deed, pointerTo, sentence, valued } from "../../../web/static/words.js";
 
@@ -78,6 +79,30 @@ test("actions are told in words", () => {
   assert.equal(sentence(WORDS, { type: "move", from: "a1", ships: { gun_boat: 2, frigate: 0 } }), "Move: from London, ships 2 × Gun boat");
   assert.equal(sentence(WORDS, { type: "end_turn" }), "End turn");
   assert.equal(valued(WORDS, "option", 1, { card: "ufo", option: 1 }), "1: UFO moves 2");
+});
+
+test("a game has sentences for its actions", () => {
+  const deeds = {
+    play: "{card}: {option}[ to {to}][ as part of a strike{strike}]",
+    move: "Move[ {ships}| no ship] from {from}",
+    place: "Place {units:unit on}",
+    bid: "Bid [{ammo} ammo|no ammo][ and {cards}]",
+  };
+  const words = { ...WORDS, deeds, names: { ...WORDS.names, gun_boats: "gunboats", b2: "Leeds" }, options: { ufo: { 1: "move one UFO" } } };
+  const told = (action) => sentence(words, action);
+  assert.equal(told({ type: "play", card: "ufo", option: 1, to: "a1" }), "UFO: move one UFO to London");
+  assert.equal(told({ type: "play", card: "ufo", option: 1, strike: true }), "UFO: move one UFO as part of a strike");
+  assert.equal(told({ type: "move", from: "a1", ships: { gun_boat: 2, frigate: 1, capital: 0 } }), "Move 2 gunboats and 1 frigate from London");
+  assert.equal(told({ type: "move", from: "a1", ships: { gun_boat: 0 } }), "Move no ship from London");
+  assert.equal(told({ type: "place", units: { a1: 1, b2: 2 } }), "Place 1 unit on London and 2 units on Leeds");
+  assert.deepEqual([{ ammo: 0, cards: [] }, { ammo: 2, cards: ["ufo", "b2"] }].map((bid) => told({ type: "bid", ...bid })), ["Bid no ammo", "Bid 2 ammo and UFO and Leeds"]);
+});
+
+test("what a guide names is what has not been picked of it", () => {
+  const action = { type: "take", cards: ["a", "b"], from: "x" };
+  assert.deepEqual(rest(action, []), action);
+  assert.deepEqual(rest(action, [{ field: "type", value: "take" }, { field: "cards", id: "a" }]), { cards: ["b"], from: "x" });
+  assert.deepEqual([rest(action, [{ field: "from", id: "y" }]), rest(null, [])], [{}, {}]);
 });
 
 test("times are told in short", () => {
