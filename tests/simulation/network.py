@@ -444,7 +444,8 @@ class Bucket:
         if world.thread is None:
             return act()
         world.sleep(5 * world.delay())
-        trouble = world.trouble(world.of_objects, lambda: f"{self._host.name} archive {what}")
+        weather = world.of_objects if what == "create" else [(name, limit / WRITES) for name, limit in world.of_objects]
+        trouble = world.trouble(weather, lambda: f"{self._host.name} archive {what}")
         if trouble == REQUEST_LOST:
             raise ArchiveUnavailable("simulated")
         if trouble == REQUEST_LATE:

@@ -146,10 +146,10 @@ PLANTS = {
     "append does not look at requests": Plant(
         "the function does not recognize a request",
         "nothing twice",
-        36,
+        42,
         _in_lua({"local answer = request and answer_to(": "local answer = false and answer_to("}),
     ),
     "no wait for replicas": Plant("what is written counts as held when no replica has it", "nothing lost", 4, _no_wait),
-    "not read back": Plant("a match is removed before anybody has read its object", "nothing lost", 83, _not_read_back),
+    "not read back": Plant("a match is removed before anybody has read its object", "nothing lost", 172, _not_read_back),
     "no fence": Plant("whoever wants to adds leaves and signs them, before replicas have them", "one log", 124, _unfenced),
 }

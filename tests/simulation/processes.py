@@ -289,7 +289,7 @@ def start(platforms: Platforms, process: Process) -> None:
         world.spawn(process, lambda: platform.pulse._run(platform.pulse._report, pulse.TICK_MS))
         return
     if process.role == ARCHIVIST:
-        world.spawn(process, lambda: _archive(world, platform), world.between(0, 300))
+        world.spawn(process, lambda: _archive(world, platform), world.between(0, 50))
         return
     for kind in (sweep.Sweep, sequencer.Sequencer):
         world.spawn(process, _background(world, kind, platform).run)
