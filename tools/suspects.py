@@ -33,7 +33,8 @@ from games.drawing import legible
 from games.kernel import SYSTEM, Action, Branch, Game, Memory, Seat, State, legal, total
 from players.evaluation import Value, value_of
 from players.greedy import completions
-from players.luck import lowest
+from players.level import is_forced
+from players.luck import Noticed, lowest
 from players.plans import weights_of
 from record.dice import Draws
 from record.entries import Entry, Unreadable, parse
@@ -48,28 +49,31 @@ PLAY = (DICE, DICE_AHEAD, SIGHT, SIGHT_AHEAD)
 LEVEL = 0.01  # the probability that any honest player is named
 LEAST_MATCHES = 3  # matches with something to compare that are needed to judge play
 OTHERS = {DICE: 15, DICE_AHEAD: 7, SIGHT: 15, SIGHT_AHEAD: 7}  # other dice or guessed states to compare with
-ALTERNATIVES = {DICE: 23, DICE_AHEAD: 23, SIGHT: 23, SIGHT_AHEAD: 5}  # the most alternative actions of a decision
+ALTERNATIVES = {DICE: 23, DICE_AHEAD: 15, SIGHT: 23, SIGHT_AHEAD: 5}  # the most alternative actions of a decision
 COMPLETED = 48  # actions with counts to be chosen of which alternatives are drawn, about
-STEPS = {DICE_AHEAD: 4, SIGHT_AHEAD: 8}  # the most actions that are looked ahead
-WIDE, FEW = 40, 6  # the most choices among which a seat takes the best when it is looked ahead: the seat itself, others
-LOOKS = 10  # decisions of a seat in a match that are scored for a question, as long as there are at most `MATCHES` matches of the game
+STEPS = {DICE_AHEAD: 3, SIGHT_AHEAD: 8}  # the most actions that are looked ahead
+WIDE, FEW = 40, 6  # the most choices among which the best is taken when it is looked ahead: to use a card that was shown, otherwise
+LOOKS = {DICE: 40, DICE_AHEAD: 30, SIGHT: 10, SIGHT_AHEAD: 10}
+"""The decisions of a seat in a match that are scored for a question, as long as there are at most `MATCHES` matches of the game."""
 MATCHES = 50
-TRIES = 6  # decisions that are tried for each that is scored, at most
+TRIES = {DICE: 3, DICE_AHEAD: 3, SIGHT: 6, SIGHT_AHEAD: 6}  # decisions that are tried for each that is scored, at most
 PLACES = 6  # draws of an action that are counted by place; later ones count together
 BINS = 10
 LEAST = 5  # the least expected draws in a bin
 CLOSE = 1e-9  # values that differ by less count as equal
 NEARLY = 0.2  # how much it counts that a choice falls short by little, beside the logarithm of a ratio of likelihoods
+LUCKY = {DICE: 0.3, DICE_AHEAD: 0.3, SIGHT: 0.0, SIGHT_AHEAD: 0.0}  # how much it counts that a choice turns out well by itself
 
 EFFECTS: Mapping[tuple[str, str], tuple[float, float]] = {
-    ("war", DICE_AHEAD): (1.58, 0.54),
+    ("war", DICE_AHEAD): (1.64, 0.75),
     ("war", SIGHT_AHEAD): (0.73, 0.28),
-    ("war_of_the_worlds", DICE): (0.81, 0.38),
+    ("war_of_the_worlds", DICE_AHEAD): (0.87, 0.87),
     ("war_of_the_worlds", SIGHT_AHEAD): (0.89, 0.65),
+    ("war_of_civilizations", DICE_AHEAD): (0.85, 0.58),
     ("war_of_civilizations", SIGHT): (1.54, 0.85),
 }
 """What was measured (docs/auditing.md), by game and question: the `effect` (`power`) of a planted player who always knows, and of one who
-knows in a third of its decisions."""
+knows in a third of its decisions. The first for the dice of War of the Worlds is not measured; the second stands for it."""
 
 Scores = list[float]
 """The scores of one decision: for each future what it would be if that were the true one, the true one first. Their mean is 0. In
@@ -171,10 +175,10 @@ class Decision(NamedTuple):
     dice: Dice
 
 
-def watch(games: Mapping[str, Game], record: Record, looks: int = LOOKS) -> Plays:
+def watch(games: Mapping[str, Game], record: Record, share: float = 1.0, questions: Sequence[str] = PLAY) -> Plays:
     """Return what a match shows about its players. Raises BadRecord if the match fails an audit or cannot be decided.
 
-    `looks`: how many decisions of each player are scored for each question.
+    `share`: of `LOOKS`, that are scored. `questions`: those about play that are asked.
     """
     if record.secret is None:
         raise BadRecord(f"The secret of {record.match} is not known.")
@@ -202,7 +206,7 @@ def watch(games: Mapping[str, Game], record: Record, looks: int = LOOKS) -> Play
             decision = Decision(game, before.document, before.memory, entry.actor, entry.version, actions, trail.dice())
             decisions[before.game, who].append(decision)
     for key, made in decisions.items():
-        for question, scores in scores_of(made, looks, chance).items():
+        for question, scores in scores_of(made, chance, share, questions).items():
             if scores:
                 plays[key].scores[question].append(scores)
     return dict(plays)
@@ -216,32 +220,39 @@ def _who(position: Position, entry: Entry) -> str:
     return f"ai:{level}" if level is not None else str(position.roster[entry.actor].get("player"))
 
 
-def scores_of(decisions: Sequence[Decision], looks: int, chance: Chance) -> dict[str, list[Scores]]:
+def scores_of(decisions: Sequence[Decision], chance: Chance, share: float, questions: Sequence[str]) -> dict[str, list[Scores]]:
     """Return the scores of the decisions that tell, by question.
 
     In honest play the choice depends on the view and the memory alone. So the true dice are as likely as the other dice to fit it best, and
     the true hidden state as likely as the guesses. Which decisions are looked at must not depend on what is true, but may on the choice.
     """
-    found: dict[str, list[Scores]] = {question: [] for question in PLAY}
-    telling: list[Decision] = []
-    others: list[Decision] = []
-    for decision in chance.shuffle(decisions)[: TRIES * looks]:
-        for question in (DICE, DICE_AHEAD):
-            if len(found[question]) < looks:
-                dice = [decision.dice, *[_dice_of(chance.number(1 << 62)) for _ in range(OTHERS[question])]]
-                found[question] += _scored([(decision.state, one) for one in dice], decision, question, chance)
-        view = decision.game.view(decision.state, decision.seat)
-        if view != decision.state:
-            (telling if _shows(decision, view, chance) else others).append(decision)
-    for decision in telling + others:
-        questions = [question for question in (SIGHT, SIGHT_AHEAD) if len(found[question]) < looks]
-        if not questions:
-            break
-        same = _dice_of(chance.number(1 << 62))
-        for question in questions:
-            states = [decision.state, *_guesses(decision, decision.game.view(decision.state, decision.seat), OTHERS[question], chance)]
-            found[question] += _scored([(state, same) for state in states], decision, question, chance)
+    found: dict[str, list[Scores]] = {question: [] for question in questions}
+    order = chance.shuffle(decisions)
+    hidden = [decision for decision in order if decision.game.view(decision.state, decision.seat) != decision.state]
+    for question in questions:
+        looks = max(1, round(LOOKS[question] * share))
+        tried = (hidden if question in (SIGHT, SIGHT_AHEAD) else order)[: TRIES[question] * looks]
+        if question == DICE:
+            asked = [decision for decision in tried if _may_draw(decision, chance)]
+        elif question == DICE_AHEAD:
+            asked = _first(tried, lambda decision: _leads_to_draws(decision, chance))
+        else:
+            asked = _first(tried, lambda decision: _shows(decision, chance))
+        for decision in asked:
+            if len(found[question]) == looks:
+                break
+            found[question] += _scored(_futures(decision, question, chance), decision, question, chance)
     return found
+
+
+def _futures(decision: Decision, question: str, chance: Chance) -> list[Future]:
+    """Return what could be true at a decision, the truth first."""
+    others = range(OTHERS[question])
+    if question in (DICE, DICE_AHEAD):
+        return [(decision.state, dice) for dice in (decision.dice, *[_dice_of(chance.number(1 << 62)) for _ in others])]
+    same, view = _dice_of(chance.number(1 << 62)), decision.game.view(decision.state, decision.seat)
+    guesses = [decision.game.guess(view, decision.seat, chance, decision.memory) for _ in others]
+    return [(state, same) for state in (decision.state, *guesses)]
 
 
 def alternatives(game: Game, state: State, seat: str, chosen: Action, chance: Chance) -> list[Action]:
@@ -261,30 +272,67 @@ def alternatives(game: Game, state: State, seat: str, chosen: Action, chance: Ch
     return [found[place] for _, place in sorted(order)[: max(ALTERNATIVES.values())]]
 
 
-def _guesses(decision: Decision, view: State, number: int, chance: Chance) -> list[State]:
-    return [decision.game.guess(view, decision.seat, chance, decision.memory) for _ in range(number)]
-
-
-def _shows(decision: Decision, view: State, chance: Chance) -> bool:
+def _shows(decision: Decision, chance: Chance) -> bool:
     """Return True if the chosen action shows the seat something that was hidden: what it sees then is not the same after two guesses."""
     game, seat, same = decision.game, decision.seat, _dice_of(chance.number(1 << 62))
+    view = game.view(decision.state, seat)
     seen = []
-    for state in _guesses(decision, view, 2, chance):
-        branch = Branch(game, state, Drawn(same(decision.version)))
+    for _ in range(2):
+        branch = Branch(game, game.guess(view, seat, chance, decision.memory), Drawn(same(decision.version)))
         branch.play(seat, decision.actions[0])
         seen.append(game.view(branch.state, seat))
     return bool(seen[0] != seen[1])
+
+
+def _first(decisions: Sequence[Decision], tells: Callable[[Decision], bool]) -> list[Decision]:
+    """Return the decisions, those first that tell."""
+    return sorted(decisions, key=lambda decision: not tells(decision))
+
+
+def _may_draw(decision: Decision, chance: Chance) -> bool:
+    """Return True if an action of a decision draws numbers. One of each type is tried."""
+    first = {action["type"]: action for action in reversed(decision.actions)}
+    noticed = Noticed(chance.number)
+    for action in first.values():
+        Branch(decision.game, decision.state, noticed).play(decision.seat, action)
+    return noticed.drawn
+
+
+def _leads_to_draws(decision: Decision, chance: Chance) -> bool:
+    """Return True if numbers are drawn within some actions after the one chosen."""
+    noticed = _Noticed(_dice_of(chance.number(1 << 62)))
+    state_after(decision, decision.actions[0], (decision.state, noticed.dice), DICE_AHEAD)
+    return noticed.drawn
 
 
 Future = tuple[State, Dice]
 """What could be true: the hidden state, and the dice."""
 
 
+class _Noticed:
+    """Dice that notice whether a number is drawn: `drawn`."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self.drawn = False
+
+    def dice(self, version: int) -> Number:
+        """Return the source of the numbers of a version."""
+        source = self._dice(version)
+
+        def number(below: int) -> int:
+            self.drawn = True
+            return source(below)
+
+        return number
+
+
 def state_after(decision: Decision, action: Action, future: Future, question: str) -> State:
     """Return the state after an action of a decision in a future: at once, or some actions ahead.
 
-    Ahead, seats that have few choices take what is worth most at once, and otherwise do what a seat does that does not decide. Hidden cards
-    are looked at until the seat has acted in the same phase again: until then it can use what it was shown.
+    Ahead, a seat that has few choices takes what is worth most at once, and otherwise does what a seat does that does not decide. Dice are
+    looked at as long as the seat itself acts, which knows them. Hidden cards are looked at until it has acted in the same phase again:
+    until then it can use what it was shown.
     """
     game, seat, version = decision.game, decision.seat, decision.version
     state, dice = future
@@ -296,9 +344,11 @@ def state_after(decision: Decision, action: Action, future: Future, question: st
         if now["outcome"] is not None:
             break
         actor = now["to_act"][0]
+        if not cards and actor not in (seat, SYSTEM):
+            break
         again = cards and actor == seat and now["phase"] == phase
-        reply = _reply(game, now, actor, WIDE if again else FEW if cards else 1)
         version += 1
+        reply = _reply(game, now, actor, WIDE if again else FEW, _dice_of(1) if cards else dice, version)
         branch.chance = Drawn(dice(version))
         branch.play(actor, reply)
         if again:
@@ -306,19 +356,17 @@ def state_after(decision: Decision, action: Action, future: Future, question: st
     return branch.state
 
 
-def _reply(game: Game, state: State, actor: Seat, most: int) -> Action:
+def _reply(game: Game, state: State, actor: Seat, most: int, dice: Dice, version: int) -> Action:
     """Return what an actor does next: of up to `most` choices the one that is worth most, else what a seat does that does not decide."""
-    if actor != SYSTEM and most == 1:
-        return game.default(state, actor)
     choices = legal(game, state, actor)
-    if actor == SYSTEM:
+    if actor == SYSTEM or is_forced(choices):
         return choices[0]["action"]
     if len(choices) > most:
         return game.default(state, actor)
     best, highest = choices[0]["action"], -math.inf
     for choice in choices:
         action = complete(choice["action"], choice["choose"], lowest) if "choose" in choice else choice["action"]
-        branch = Branch(game, state, Drawn(random.Random(1).randrange))
+        branch = Branch(game, state, Drawn(dice(version)))
         branch.play(actor, action)
         worth = game.worth(branch.state, actor)
         if worth > highest + CLOSE:
@@ -358,30 +406,43 @@ def _scored(futures: Sequence[Future], decision: Decision, question: str, chance
     """Return the scores of a decision, or nothing if all futures give the same values, as most do.
 
     Two futures, drawn, decide whether the rest are looked at, and by which values, so that the first one is as likely among them as any
-    other.
+    other. An action that draws nothing comes to the same with all dice.
     """
-    actions = decision.actions[: 1 + ALTERNATIVES[question]]
+    order = chance.shuffle(range(len(futures)))
+    first: list[tuple[Action, State, bool]] = []  # the actions, with their states in one future, and whether these are the same in all
+    for action in decision.actions[: 1 + ALTERNATIVES[question]]:
+        state, dice = futures[order[0]]
+        noticed = _Noticed(dice)
+        reached = state_after(decision, action, (state, noticed.dice), question)
+        first.append((action, reached, question in (DICE, DICE_AHEAD) and not noticed.drawn))
+    if all(same for _, _, same in first):
+        return []
 
     def states(place: int) -> list[State]:
-        return [state_after(decision, action, futures[place], question) for action in actions]
+        return [reached if same else state_after(decision, action, futures[place], question) for action, reached, same in first]
 
-    order = chance.shuffle(range(len(futures)))
-    found = {place: states(place) for place in order[:2]}
+    found = {order[0]: [reached for _, reached, _ in first], order[1]: states(order[1])}
     for value in values_of(decision.game, len(decision.state["seats"])):
         one, other = ([value(state, decision.seat) for state in reached] for reached in found.values())
-        if any(abs(first - second) > CLOSE for first, second in zip(one, other, strict=True)):
-            found |= {place: states(place) for place in order[2:]}
-            return scored([[value(state, decision.seat) for state in found[place]] for place in range(len(futures))])
+        more = [after - before for before, after in zip(one, other, strict=True)]
+        if max(map(abs, more)) <= CLOSE:
+            continue
+        if question in (DICE, DICE_AHEAD) and max(more) - min(more) <= CLOSE:
+            break  # the same dice fall after every action
+        found |= {place: states(place) for place in order[2:]}
+        values = [[value(state, decision.seat) for state in found[place]] for place in range(len(futures))]
+        return scored(values, LUCKY[question])
     return []
 
 
-def scored(values: Sequence[Sequence[float]]) -> list[Scores]:
+def scored(values: Sequence[Sequence[float]], lucky: float = 0.0) -> list[Scores]:
     """Return the scores of a choice, one for each future, or nothing if they are all the same. `values[future][action]`: the chosen
     action first.
 
     A score says how much likelier the choice is of a seat that does what is best in this future in every second decision, than of one that
     does not know it (the logarithm of their ratio). What is only nearly the best counts, too: by how much less the choice falls short of
-    the best action than on the mean of all futures, in standard deviations, times NEARLY. The mean of the scores is 0.
+    the best action than on the mean of all futures, in standard deviations, times NEARLY. So does, times `lucky`, by how much more the
+    chosen action is worth than on the mean of all futures, in standard deviations. The mean of the scores is 0.
 
     >>> [[round(one, 2) for one in scores] for scores in scored([[1, 0], [0, 1], [0, 1], [0, 1]])]
     [[1.55, -0.52, -0.52, -0.52]]
@@ -389,15 +450,20 @@ def scored(values: Sequence[Sequence[float]]) -> list[Scores]:
     []
     """
     short = [max(row) - row[0] for row in values]
-    mean = total(short) / len(short)
-    spread = math.sqrt(total([(one - mean) ** 2 for one in short]) / len(short))
-    if spread <= CLOSE:
-        return []
     best = [one <= CLOSE for one in short]
     share = total(best) / len(best)
     ratios = [math.log((1 + one / share) / 2) if share else 0.0 for one in best]
     middle = total(ratios) / len(ratios)
-    return [[ratio - middle + NEARLY * (mean - one) / spread for ratio, one in zip(ratios, short, strict=True)]]
+    nearly, luck = _deviations([-one for one in short]), _deviations([row[0] for row in values])
+    scores = [ratio - middle + NEARLY * near + lucky * well for ratio, near, well in zip(ratios, nearly, luck, strict=True)]
+    return [scores] if max(map(abs, scores)) > CLOSE else []
+
+
+def _deviations(numbers: Sequence[float]) -> list[float]:
+    """Return how far numbers are above their mean, in standard deviations. 0 for all if they are the same."""
+    mean = total(numbers) / len(numbers)
+    spread = math.sqrt(total([(one - mean) ** 2 for one in numbers]) / len(numbers))
+    return [(one - mean) / spread if spread > CLOSE else 0.0 for one in numbers]
 
 
 def answers(plays: Mapping[tuple[str, str], Play]) -> list[Answer]:
@@ -437,8 +503,8 @@ def about_draws(game: str, who: str, draws: Mapping[Group, Sequence[int]]) -> It
 def about_play(game: str, who: str, question: str, matches: Sequence[Sequence[Scores]]) -> Iterator[Answer]:
     """Yield the answer about play: how likely so high a sum of scores is if in each decision every future is as likely the true one.
 
-    Decisions of a match may depend on each other, since the same cards are hidden in them. Where the sums of matches scatter more than
-    independent decisions would, the sum is made less by that.
+    Decisions of a match may depend on each other: the same dice fall after them, and the same cards are hidden in them. Where the sums of
+    matches scatter more than independent decisions would, the sum is made less by that.
     """
     if len(matches) < LEAST_MATCHES:
         return
@@ -489,8 +555,8 @@ class Shown(NamedTuple):
     left_out: str | None
 
 
-def shown(task: tuple[Record, int]) -> Shown:
-    """Return what a match shows, of which so many decisions are scored for each player."""
+def shown(task: tuple[Record, float]) -> Shown:
+    """Return what a match shows, of which a share of `LOOKS` is scored."""
     try:
         return Shown(watch(GAMES, *task), None)
     except BadRecord as reason:
@@ -506,14 +572,14 @@ def together(matches: Iterable[Plays]) -> Plays:
     return merged
 
 
-def looks_for(records: Sequence[Record]) -> list[int]:
-    """Return how many decisions of each player are scored, for each match.
+def shares_for(records: Sequence[Record]) -> list[float]:
+    """Return which share of `LOOKS` is scored, for each match.
 
-    They are fewer where there are many matches of a game, so that all of them together take about the same time.
+    It is less where there are many matches of a game, so that all of them together take about the same time.
     """
     of = [game_of(record) for record in records]
     number = Counter(of)
-    return [max(1, LOOKS * MATCHES // max(MATCHES, number[game])) for game in of]
+    return [min(1.0, MATCHES / number[game]) for game in of]
 
 
 def game_of(record: Record) -> str:
@@ -535,7 +601,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (BadRecord, OSError) as reason:
         print(reason, file=sys.stderr)
         return 2
-    tasks = list(zip(records, looks_for(records), strict=True))
+    tasks = list(zip(records, shares_for(records), strict=True))
     if options.cores > 1 and len(tasks) > 1:
         with multiprocessing.Pool(options.cores) as pool:
             matches = pool.map(shown, tasks, chunksize=1)

@@ -14,20 +14,26 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from games import GAMES
+from games.kernel import total
 from tests.tools.seers import HONEST, SEER, played
+from tools.significance import sum_tail
 from tools.suspects import DICE, DICE_AHEAD, PLAY, SIGHT, SIGHT_AHEAD, Plays, about_play, answers, power, together, watch
 
 PLANTED = {
     "war": (DICE_AHEAD, SIGHT_AHEAD),
-    "war_of_the_worlds": (DICE, SIGHT_AHEAD),
+    "war_of_the_worlds": (DICE_AHEAD, SIGHT_AHEAD),
     "war_of_civilizations": (DICE_AHEAD, SIGHT),
 }
 """By game, how the planted players know the dice and the hidden state: as far ahead as it is of use there."""
 
+ASKED = {DICE_AHEAD: (DICE, DICE_AHEAD), SIGHT: (SIGHT, SIGHT_AHEAD), SIGHT_AHEAD: (SIGHT, SIGHT_AHEAD)}
+"""The questions that matches with a planted player are asked."""
+
 SHARES = (1.0, 1 / 3)
 SIZES = (14, 25, 50, 100, 200)  # matches
 QUESTIONS = 11  # of a run over matches of two players: five each, and the draws of the system
-SETS = 400
+SETS = 100
+FIRST = 20_000  # the seed of the first match
 
 
 class Measured(NamedTuple):
@@ -61,7 +67,7 @@ def measured(game: str, question: str, share: float, shown: Sequence[Plays]) -> 
 
 def shown(task: tuple[str, int, str, float]) -> Plays:
     """Return what one match shows."""
-    return watch(GAMES, played(*task))
+    return watch(GAMES, played(*task), questions=ASKED[task[2]])
 
 
 def measure(game: str, matches: int, cores: int) -> Iterator[Measured]:
@@ -69,7 +75,9 @@ def measure(game: str, matches: int, cores: int) -> Iterator[Measured]:
     for question in PLANTED[game]:
         for share in SHARES:
             with multiprocessing.Pool(cores) as pool:
-                yield measured(game, question, share, pool.map(shown, [(game, seed, question, share) for seed in range(matches)], 1))
+                yield measured(
+                    game, question, share, pool.map(shown, [(game, seed, question, share) for seed in range(FIRST, FIRST + matches)], 1)
+                )
 
 
 def alarms(found: Sequence[Measured], matches: int) -> tuple[float, float]:
@@ -77,15 +85,28 @@ def alarms(found: Sequence[Measured], matches: int) -> tuple[float, float]:
 
     The sets are drawn from matches that were played once, so they share matches.
     """
-    will, honest = random.Random(1), [plays for one in found for plays in one.honest]
-    named = low = asked = 0
+    will, named, low, asked = random.Random(1), 0, 0, 0
+    kinds = {ASKED[one.question] for one in found}
+    honest = [[plays for one in found if ASKED[one.question] == kind for plays in one.honest] for kind in kinds]
     for _ in range(SETS):
-        given = answers(together(will.sample(honest, min(matches, len(honest)))))
+        given = [answer for pool in honest for answer in answers(together(will.sample(pool, min(matches, len(pool)))))]
         named += any(answer.probability <= 0.01 / QUESTIONS for answer in given)
         play = [answer for answer in given if answer.question in PLAY]
         low += sum(answer.probability <= 0.01 for answer in play)
         asked += len(play)
     return named / SETS, low / max(1, asked)
+
+
+def single(found: Sequence[Measured]) -> Iterator[str]:
+    """Yield a line for each question: how the probabilities of single honest matches are spread. They should be spread evenly."""
+    honest = together(plays for one in found for plays in one.honest)
+    for (game, _), play in honest.items():
+        for question, matches in play.scores.items():
+            tails = [sum_tail(decisions, total([scores[0] for scores in decisions])) for decisions in matches]
+            shares = [sum(one <= most for one in tails) / max(1, len(tails)) for most in (0.5, 0.1, 0.01)]
+            everything = next(about_play(game, HONEST, question, matches), None)
+            p = f"{everything.probability:.2f}" if everything is not None else "–"
+            yield f"| {game} | `{question}` | {len(matches)} | " + " | ".join(f"{share:.0%}" for share in shares) + f" | {p} |"
 
 
 def row(one: Measured) -> str:
@@ -116,6 +137,7 @@ def main() -> None:
         for one in measure(game, options.matches, options.cores):
             found.append(one)
             print(row(one), flush=True)  # noqa: T201
+        print("| game | question | honest matches | p ≤ 0.5 | p ≤ 0.1 | p ≤ 0.01 | p of all |", *single(found), sep="\n", flush=True)  # noqa: T201
         for size in (14, 50):
             named, low = alarms(found, size)
             print(f"{game}: {size} honest matches: {named:.1%} of sets name anybody, {low:.1%} of answers have p <= 0.01")  # noqa: T201

@@ -15,11 +15,12 @@ from players.level import is_forced
 from record.dice import Draws, dice_key
 from tests.archive.recording import PLAYERS, Recorded
 from tools.records import Record
-from tools.suspects import DICE, SIGHT, SIGHT_AHEAD, Decision, state_after, values_of
+from tools.suspects import DICE, DICE_AHEAD, SIGHT, SIGHT_AHEAD, Decision, state_after, values_of
 
 SEER, HONEST = PLAYERS[:2]
 LONGEST = 700  # actions, after which a match is left as it is
 TRIED = 24  # actions that a seer tries, about
+OPTIONS = {"war_of_civilizations": {"disasters": True, "pirates": True}}  # without them no die falls there
 
 
 def played(game_id: str, seed: int, knows: str = "", share: float = 1.0) -> Record:
@@ -31,7 +32,8 @@ def played(game_id: str, seed: int, knows: str = "", share: float = 1.0) -> Reco
     game, will = GAMES[game_id], random.Random(f"{game_id} {seed} {knows} {share}")
     seats = will.sample(game.seats.ids, 2)
     asked = dict(zip(seats, ("me", "open"), strict=True))
-    match = Recorded(game, will, {"type": "create_match", "game": game_id, "seats": asked, "options": {}})
+    options = OPTIONS.get(game_id, {}) if knows in (DICE, DICE_AHEAD) else {}
+    match = Recorded(game, will, {"type": "create_match", "game": game_id, "seats": asked, "options": options})
     match.act_at_table(HONEST, {"type": "take_seat", "seat": seats[1]}, match.now.at)
     chance = Drawn(will.randrange)
     for _ in range(LONGEST):
@@ -64,7 +66,7 @@ def _seen(match: Recorded, seat: str, choices: list[Choice], knows: str, chance:
     tried = [action for choice in choices for action in completions(choice, max(1, min(8, 2 * TRIED // len(choices))), chance)]
     tried = chance.sample(tried, min(TRIED, len(tried)))
     decision = Decision(game, state, now.memory, seat, now.version + 1, tried, lambda version: dice(version).number)
-    value = values_of(game, 2)[-1 if knows == DICE and game.id == "war_of_the_worlds" else 0]  # dice bring cards there; `worth` sees none
+    value = values_of(game, 2)[-1 if not sees and game.id == "war_of_the_worlds" else 0]  # dice bring cards there; `worth` sees none
     values = [value(state_after(decision, action, (state, decision.dice), knows), seat) for action in tried]
     best = max(values)
     return chance.pick([action for action, value in zip(tried, values, strict=True) if value >= best - 1e-9])

@@ -9,34 +9,33 @@ import random
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from games import GAMES
 from games.chance import Drawn
-from games.kernel import Branch, legal
+from games.kernel import SYSTEM, Action, Branch, State, legal
+from players.greedy import completions
 from tests.archive.writing import write_archive
 from tests.tools import power
 from tests.tools.seers import HONEST, SEER, played
 from tools import suspects
-from tools.records import BadRecord
+from tools.records import BadRecord, Record
 from tools.significance import chi_square_tail, corrected, sum_tail
-from tools.suspects import DICE_AHEAD, DRAWS, SIGHT, Group, about_draws, about_play, alternatives, scored, watch
+from tools.suspects import DICE, DICE_AHEAD, DRAWS, SIGHT, Group, about_draws, about_play, alternatives, scored, watch
 
 FEW = 10
 
 
 @pytest.mark.soak
-def test_one_who_knows_the_dice_is_found_and_the_opponent_is_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_who_knows_the_dice_is_found_and_the_opponent_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with (tmp_path / "planted.xz").open("wb") as file:
         write_archive(file, (played("war", seed, DICE_AHEAD) for seed in range(FEW)))
-    monkeypatch.setattr(suspects, "LOOKS", 5)  # to be quick
-    monkeypatch.setattr(suspects, "TRIES", 8)
     assert suspects.main([str(tmp_path), "--json", "--cores", "1"]) == 1
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(answer["who"], answer["question"]) for answer in found if answer["suspicious"]] == [(SEER, DICE_AHEAD)]
+    assert {answer["who"] for answer in found if answer["suspicious"]} == {SEER}
+    assert found[0]["question"] == DICE_AHEAD
     assert found[0]["value"] > 3
     assert {(answer["who"], answer["question"]) for answer in found} >= {(HONEST, DICE_AHEAD), ("system", DRAWS)}
 
@@ -82,10 +81,74 @@ def test_scores_are_nothing_on_average_if_every_future_is_as_likely(seed: int) -
     """That is all that the null hypothesis needs: a score does not depend on which future is the true one, and they add up to 0."""
     will = random.Random(seed)
     futures = [[will.choice([0.0, 0.2, will.random()]) for _ in range(4)] for _ in range(6)]
-    (scores,) = scored(futures)
-    assert math.fsum(scores) == pytest.approx(0, abs=1e-12)
-    order = will.sample(range(6), 6)
-    assert scored([futures[place] for place in order]) == [pytest.approx([scores[place] for place in order])]
+    for lucky in suspects.LUCKY.values():
+        (scores,) = scored(futures, lucky)
+        assert math.fsum(scores) == pytest.approx(0, abs=1e-12)
+        order = will.sample(range(6), 6)
+        assert scored([futures[place] for place in order], lucky) == [pytest.approx([scores[place] for place in order])]
+
+
+def test_a_choice_that_is_the_best_anyway_tells_only_by_how_well_it_turns_out() -> None:
+    assert scored([[2.0, 0.0], [4.0, 0.0]]) == []
+    assert scored([[2.0, 0.0], [4.0, 0.0]], lucky=0.3) == [pytest.approx([-0.3, 0.3])]
+
+
+def decision(phase: str) -> suspects.Decision:
+    """Return a decision of War! in a phase, after play in which nobody decided, with the lowest counts of each choice."""
+    game, chance = GAMES["war"], Drawn(random.Random(1).randrange)
+    branch = Branch(game, game.begin(["red", "blue"], {}), chance)
+    while branch.state["phase"] != phase:
+        actor = branch.state["to_act"][0]
+        branch.play(actor, {"type": "advance"} if actor == SYSTEM else game.default(branch.state, actor))
+    seat = branch.state["to_act"][0]
+    actions = [action for choice in legal(game, branch.state, seat) for action in completions(choice, 2, chance)]
+    return suspects.Decision(game, branch.state, {}, seat, 5, actions, lambda version: random.Random(version).randrange)
+
+
+def tells(decision: suspects.Decision, question: str) -> bool:
+    """Return True if a decision is scored for a question."""
+    chance = Drawn(random.Random(2).randrange)
+    return bool(suspects.scores_of([decision], chance, 1.0, (question,))[question])
+
+
+def test_dice_are_a_question_where_they_fall_at_once_or_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An action that leads to no draw is tried once, and not with all other throws."""
+    moves = decision("moves")
+    attacks = [action for action in moves.actions if action["type"] == "move" and leads_to_dice(moves, action)]
+    quiet = [action for action in moves.actions if not leads_to_dice(moves, action)]
+    assert attacks
+    assert len(quiet) > 3
+    tried: list[Action] = []
+    played = suspects.state_after
+
+    def counted(*given: Any) -> State:
+        tried.append(given[1])
+        return played(*given)
+
+    monkeypatch.setattr(suspects, "state_after", counted)
+    assert not tells(moves._replace(actions=quiet[:4]), DICE_AHEAD)
+    assert len(tried) == 1 + 4
+    assert not tells(moves._replace(actions=[*attacks, *quiet]), DICE)
+    tried.clear()
+    assert tells(moves._replace(actions=[attacks[0], quiet[0]]), DICE_AHEAD)
+    assert (tried.count(attacks[0]), tried.count(quiet[0])) == (1 + 1 + suspects.OTHERS[DICE_AHEAD], 1)
+
+
+def leads_to_dice(moves: suspects.Decision, action: Action) -> bool:
+    """Return True if dice fall soon after an action of a decision."""
+    return suspects._leads_to_draws(moves._replace(actions=[action]), Drawn(random.Random(3).randrange))
+
+
+def test_decisions_that_show_hidden_cards_come_first() -> None:
+    chance = Drawn(random.Random(1).randrange)
+    draw, placement = decision("draw"), decision("placement")
+    assert suspects._first([placement, draw], lambda one: suspects._shows(one, chance)) == [draw, placement]
+
+
+def test_of_many_matches_fewer_decisions_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suspects, "game_of", lambda record: record.match)
+    many, few = Record("war", [], None), Record("war_of_the_worlds", [], None)
+    assert suspects.shares_for([many] * 100 + [few] * 20) == [0.5] * 100 + [1.0] * 20
 
 
 def test_play_is_judged_by_what_could_have_been() -> None:
