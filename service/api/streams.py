@@ -27,6 +27,8 @@ from service.http.schemas import StreamQuery
 from service.shown_entries import PAGE, ShownEntry
 from table.settings import NONE
 
+LISTENS_SECONDS = 600.0  # after the end of a match, to set phrases
+
 
 def get_stream(service: Service, call: Call, match: str) -> Response:
     """Return a stream of the entries after a version."""
@@ -71,7 +73,8 @@ def _steps(
     """Yield a server-sent event for each entry after a version, until the match is over or the seconds are up.
 
     `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks. `hears`: whether set phrases
-    are sent, too, as long as the caller has a seat. They are sent after the end as well, until the seconds are up.
+    are sent, too, as long as the caller has a seat. They are sent after the end as well, for `LISTENS_SECONDS` at most; then the caller
+    does not play any more.
     """
     service, match = view.service, view.match
     round = yield 0.0
@@ -80,6 +83,7 @@ def _steps(
     last_sent = time.monotonic()
     until = last_sent + seconds
     with service.hub.watch(match, wake) as watch, service.directory.waking(player, watch.notify):
+        watch.hears = hears
         while True:
             found = _read(view, round, after, watch.version) if view.may_be_new(round, after) else []
             caller = view.caller(round)
@@ -101,6 +105,8 @@ def _steps(
                     round = yield b'event: over\ndata: {"version":%d}\n\n' % after
                     if not hears:
                         return
+                    place.mark(plays=False)
+                    until = min(until, time.monotonic() + LISTENS_SECONDS)
                 if len(found) == PAGE or watch.version > after:
                     continue
             if hears and (said := _said(view, round, caller, watch)):

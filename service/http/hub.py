@@ -17,20 +17,22 @@ MOST_SAID = 20  # phrases that a follower has not sent yet
 
 
 class Watch:
-    """What a follower hears of a match. `wake` lets the follower take a step. `said`: what it has heard of phrases, the newest of them."""
+    """What a follower hears of a match. `wake` lets it take a step. `hears`: it is told of phrases; `said`: the newest of them."""
 
-    __slots__ = ("removed", "said", "version", "wake")
+    __slots__ = ("hears", "removed", "said", "version", "wake")
 
     def __init__(self, wake: Wake) -> None:
         self.version = 0
         self.removed = False
+        self.hears = False
         self.said: deque[Said] = deque(maxlen=MOST_SAID)
         self.wake = wake
 
     def hear(self, said: Said) -> None:
-        """Wake the follower: a seat says a phrase."""
-        self.said.append(said)
-        self.wake()
+        """Wake the follower if it hears phrases: a seat says one."""
+        if self.hears:
+            self.said.append(said)
+            self.wake()
 
     def notify(self, version: int) -> None:
         """Wake the follower: the match has reached a version. 0: the follower must look for itself."""

@@ -13,8 +13,11 @@ from flask.testing import FlaskClient
 
 from events.platform import Platform
 from events.store.heads import MISSED, Head, Said
+from service.api import streams
 from service.app import create_app
+from service.http.hub import MOST_SAID, Watch
 from service.http.limits import AMOUNTS
+from service.http.places import Place
 from service.http.settings import Settings
 from tests.service.conftest import Caller
 from web.look import PHRASES, SHARED
@@ -92,6 +95,32 @@ def test_a_phrase_is_heard_after_the_end_and_only_by_players_who_ask(
     for stream in others:
         told = [event for event, _ in stream]
         assert (told[-1], "phrase" in told) == ("over", False)
+
+
+def test_after_the_end_a_stream_ends_soon_and_its_place_is_not_that_of_a_player(
+    platform: Platform, ada: Caller, ben: Caller, match: str, say: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks: list[bool] = []
+    monkeypatch.setattr(Place, "mark", lambda _, plays: marks.append(plays))
+    monkeypatch.setattr(streams, "LISTENS_SECONDS", 0.0)
+    hears = events(create_app(platform, Settings(log_requests=False)), ben, match)
+    next(hears)
+    assert ada.post(f"/v1/matches/{match}/actions", {"type": "resign"}).status_code == 200
+    assert "over" in (event for event, _ in hears)
+    assert say(ada, match, {"phrase": "well_played"}).status_code == 204
+    assert list(hears) == []
+    assert marks[-1] is False
+
+
+def test_who_does_not_hear_phrases_is_not_woken_by_them_and_who_hears_keeps_a_few() -> None:
+    woken: list[Watch] = []
+    deaf, hearing = Watch(lambda: woken.append(deaf)), Watch(lambda: woken.append(hearing))
+    hearing.hears = True
+    for number in range(MOST_SAID + 1):
+        for watch in (deaf, hearing):
+            watch.hear(Said("m", "red", str(number)))
+    assert (deaf in woken, len(deaf.said)) == (False, 0)
+    assert [one.phrase for one in hearing.said] == [str(number) for number in range(1, MOST_SAID + 1)]
 
 
 def test_who_has_no_seat_says_nothing_and_no_text_is_free(
