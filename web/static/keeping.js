@@ -19,11 +19,12 @@ export class Keeping {
 
   /** Keep a key. Return whether it will be there after the page is closed. */
   keep(key) {
-    this.memory = key;
     try {
       this.storage.setItem(KEY, key);
+      this.memory = null; // so that a key that another tab forgets is forgotten here, too
       return true;
     } catch {
+      this.memory = key;
       return false;
     }
   }
