@@ -189,7 +189,7 @@ export function aloneTold(states) {
 }
 
 /** Say in a sentence what came of it. */
-export function verdict({ ok, files, findings, checked: done }) {
+export function verdict({ ok, files, findings, checked: done, unchecked }) {
   if (ok) {
     const parts = [
       count(done.digests, "digest"),
@@ -202,8 +202,10 @@ export function verdict({ ok, files, findings, checked: done }) {
     return `All that could be checked here holds${whole}: ${count(done.entries, "entry", "entries")}, ${parts.filter((part) => !part.startsWith("0 ")).join(", ")}.`;
   }
   const first = findings.find(({ version }) => version !== null) ?? findings[0];
-  if (files[first.file].kind === "finding")
-    return first.code === "shows_nothing" ? `The file of a monitor shows nothing: ${first.sentence}` : `The file of a monitor shows: ${first.sentence}`;
+  if (files[first.file].kind === "finding") {
+    const [shows, owns] = first.code === "shows_nothing" ? ["shows nothing", false] : ["shows", unchecked.some((sentence) => sentence.includes("file's own keys"))];
+    return `The file of a monitor ${shows}: ${first.sentence}${owns ? " That is by the keys in the file: anybody can make such a file with keys of their own." : ""}`;
+  }
   const where = files.length > 1 ? ` in file ${first.file + 1}` : "";
   return first.version === null
     ? `Something is wrong${where}: ${first.sentence}`
