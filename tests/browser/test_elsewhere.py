@@ -203,6 +203,9 @@ await caches.delete(`${mark} large`);
 for (const name of await caches.keys()) if (name !== SHELL) await caches.delete(name);
 await add(`${mark} larger`)"""
 BEGUN = """await hears("activate", {})"""
+# A push service that is away: no subscription can be ended.
+UNREACHABLE = """Object.assign(PushManager.prototype, { getSubscription: async () => ({
+  endpoint: "https://push.example/", unsubscribe: async () => { throw new DOMException("", "NetworkError"); } }) })"""
 
 
 def with_worker(page: Page) -> Page:
@@ -289,8 +292,10 @@ def test_an_opened_replay_can_be_read_without_the_server(open_page: Open, servic
     kept = "async () => (await caches.keys()).map((name) => name.split(' ')[1])"
     assert page.evaluate(kept) == ["shell", finished]
     page.goto("/")
+    page.evaluate(UNREACHABLE)
     forget(page, "Ada")
     within(PATIENCE / 1000, lambda: page.evaluate(kept) == ["shell"])
+    assert page.evaluate("localStorage.getItem('warledger.key')") is None
     filled = [(room, caches) for room, _, caches in in_worker(page, service, FILLED)]
     assert filled[18:25] == [(True, caches) for caches in (20, 21, 21, 21, 21, 21, 21)], "the newest 20, and the files of the pages"
     assert filled[25:] == [(True, 21), (False, 2)]

@@ -1,6 +1,6 @@
 // Calls: Web Push to the devices of the player, and the badge of the installed app.
 
-import { ask, json, keeping, Problem } from "./asking.js";
+import { ask, json, Problem } from "./asking.js";
 import { dayOf } from "./comparing.js";
 import { isLoud, make, SOUNDS, tell } from "./site.js";
 import { hear } from "./sounds.js";
@@ -94,19 +94,19 @@ async function remove(hook, here, root) {
   }
 }
 
-/** Call this device no longer, and forget the replays that were kept for the player. The key is still there, unless it is not valid. */
-export async function leave() {
-  const mine = await subscribed();
-  if (mine && keeping.key !== null) {
-    try {
-      const { hooks } = await json(HOOKS);
-      for (const { id } of hooks.filter((hook) => hook.url === mine.endpoint)) await ask(`${HOOKS}/${id}`, { method: "DELETE" });
-    } catch {
-      // the push service answers 404 to the next message, and that removes it
-    }
-  }
-  await mine?.unsubscribe();
+/** Forget the replays that were kept for a player, whoever is away, and call this device no longer. `headers`: with the key of the player. */
+export async function leave(headers) {
   for (const name of (await globalThis.caches?.keys()) ?? []) if (!name.endsWith(" shell")) await caches.delete(name);
+  try {
+    const mine = await subscribed();
+    if (!mine) return;
+    const ended = mine.unsubscribe().catch(() => {});
+    const { hooks } = await json(HOOKS, { headers });
+    for (const { id } of hooks.filter((hook) => hook.url === mine.endpoint)) await ask(`${HOOKS}/${id}`, { method: "DELETE", headers });
+    await ended;
+  } catch {
+    // the push service answers 404 to the next message, and that removes it
+  }
 }
 
 /** Show on the icon of the installed app in how many matches it is the player's turn. */

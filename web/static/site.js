@@ -85,8 +85,7 @@ async function introduce() {
       me = await json("/v1/players/me");
     } catch (problem) {
       if (problem.code === "bad_key") {
-        keeping.forget();
-        await (await import("./calling.js")).leave();
+        await leave();
         tell("This browser's key is not valid any more, so it was forgotten.", true);
       }
     }
@@ -98,6 +97,13 @@ async function introduce() {
   $("account-title").textContent = keeping.key === null ? "Who plays?" : "You";
   $("my-page").href = `/p/${keeping.player}`;
   if (me) $("rename").elements.name.value = me.name;
+}
+
+/** Forget the key, and all that was kept for the player. */
+async function leave() {
+  const { headers } = keeping;
+  keeping.forget();
+  await import("./calling.js").then((calls) => calls.leave(headers)).catch(() => {}); // if it is away, so is what it keeps
 }
 
 export const introduced = (async () => {
@@ -202,8 +208,7 @@ $("calls").ontoggle = async () => {
 
 $("forget-key").onclick = async () => {
   if (!(await isSure("Without the key you cannot play your matches any more. Have you noted it down?", "Forget it"))) return;
-  await (await import("./calling.js")).leave();
-  keeping.forget();
+  await leave();
   await introduce();
   $("account-dialog").close();
   document.dispatchEvent(new CustomEvent("player"));
