@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import requests
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
@@ -234,12 +235,25 @@ def test_a_match_is_set_up_with_all_that_the_form_has(open_page: Open, ada: Api,
         "tags": ["club", "friday"],
     }
     page.wait_for_url("**/m/*")
+    left = Api(service.url, "Eve")
+    eve = left.ask("GET", "/v1/players/me")["id"]
+    requests.delete(f"{service.url}/v1/players/me?confirm={eve}", headers={"Authorization": f"Bearer {left.key}"}, timeout=15)
+    page.goto(f"/?new=war&invite={eve}")
+    expect(page.locator("#told")).to_have_text("This player has left.")
+
+
+EARLY = """async (match) => {
+  const { heard } = await import(new URL("phrases.js", document.querySelector("script[type=module]").src));
+  await heard({ match, standing: null, words: { names: { blue: "Blue" } }, write() {} }, { seat: "blue", phrase: "hello" });
+}"""
+"""What a page does with a phrase that comes before it knows who sits at the table."""
 
 
 @pytest.mark.soak
 def test_a_stranger_is_heard_once_the_reader_chooses_to_also_after_the_end(open_page: Open, ada: Api, service: private.Place) -> None:
     ben = Api(service.url, "Ben")
     match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
+    ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:random"}})  # an AI is nobody's friend
     ben.ask("POST", f"/v1/matches/{match}/seats/blue", {})
     pages = {name: open_page(f"/m/{match}", player.key) for name, player in (("Ada", ada), ("Ben", ben))}
     for page in pages.values():
@@ -247,6 +261,8 @@ def test_a_stranger_is_heard_once_the_reader_chooses_to_also_after_the_end(open_
     pages["Ben"].get_by_role("button", name="Good luck!").click()
     expect(pages["Ben"].locator(".said")).to_have_text("Ben Good luck!")
     expect(pages["Ada"].locator("#told")).to_contain_text("You hear strangers only if you choose to")
+    pages["Ada"].evaluate(EARLY, match)
+    expect(pages["Ada"].locator("#told")).to_contain_text("Blue says something")
     pages["Ada"].get_by_label("Hear Ben").check()
     ben.ask("POST", f"/v1/matches/{match}/actions", {"type": "resign"})
     expect(pages["Ada"].locator("#live")).to_have_attribute("data-state", "over")

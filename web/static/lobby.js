@@ -118,5 +118,10 @@ async function tried(button, action) {
 
 /** Open the form of a new match. `invited`: the id of a player to invite, if any. */
 async function show(game, invited) {
-  if (await player()) (await import("./creating.js")).create(game, invited);
+  try {
+    if (await player()) await (await import("./creating.js")).create(game, invited);
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    tell(problem.message, true);
+  }
 }

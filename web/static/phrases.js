@@ -37,7 +37,7 @@ async function hears(play, player) {
     ({ matches }) => new Set(matches.filter(({ id }) => id !== play.match).flatMap(({ seats }) => Object.values(seats).map((seat) => seat.player))),
     () => new Set(),
   );
-  return (await friends).has(player);
+  return player !== undefined && (await friends).has(player); // a seat of the AI has none, nor one of a table that is not known yet
 }
 
 const playerOf = (play, seat) => play.standing?.seats[seat]?.player;
