@@ -186,7 +186,7 @@ WORKER = """async (given) => {
   const addEventListener = (name, hear) => (heard[name] = hear);
   const navigator = { setAppBadge: async () => done.push("badge"), storage: { estimate: async () => ({ usage }) } };
   let usage = 0;
-  const registration = { showNotification: async (title, { body, data }) => done.push([title, body, data]) };
+  const registration = { showNotification: async (title, { body, data, tag, renotify }) => done.push([title, body, data, tag, renotify]) };
   const clients = { matchAll: async () => [], claim: async () => {}, openWindow: async (path) => done.push(path) };
   const hears = (name, event) => new Promise((resolve) => heard[name]({ waitUntil: resolve, ...event }));
   %s;
@@ -260,7 +260,10 @@ def test_a_player_is_called_back_from_a_closed_page(open_page: Open, service: pr
     assert claims(got.headers["authorization"], key)["aud"] == push_service.origin
     assert json.loads(text)["data"]["seat"] == "blue"
     path = f"/m/{match}"
-    assert in_worker(other, service, CALLED, text.decode()) == ["badge", ["War!", "It is your turn.", path], path]
+    assert in_worker(other, service, CALLED, text.decode()) == ["badge", ["War!", "It is your turn.", path, path, True], path]
+    invited = {"type": "invited", "data": {"match": match, "game": "war"}}
+    told = ["War!", "A seat is kept for you.", path, "invitations", False]
+    assert in_worker(other, service, CALLED, json.dumps(invited)) == [told, path], "strangers can fill one notification"
 
     forget(other, "Ada")
     within(PATIENCE / 1000, lambda: ada.ask("GET", "/v1/players/me/hooks")["hooks"] == [])
@@ -291,9 +294,12 @@ def test_an_opened_replay_can_be_read_without_the_server(open_page: Open, servic
     in_worker(page, service, BEGUN)  # what a new release does
     kept = "async () => (await caches.keys()).map((name) => name.split(' ')[1])"
     assert page.evaluate(kept) == ["shell", finished]
+    ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}, "options": {"first_seat": "red"}})
     page.goto("/")
+    expect(page).to_have_title(re.compile(r"^\(1\) Warledger"))
     page.evaluate(UNREACHABLE)
     forget(page, "Ada")
+    expect(page).to_have_title(re.compile("^Warledger"))
     within(PATIENCE / 1000, lambda: page.evaluate(kept) == ["shell"])
     assert page.evaluate("localStorage.getItem('warledger.key')") is None
     filled = [(room, caches) for room, _, caches in in_worker(page, service, FILLED)]

@@ -25,6 +25,7 @@ async function own(name, query) {
   const section = $(name);
   if (keeping.key === null) {
     section.hidden = true;
+    $(`${name}-list`).replaceChildren();
     return;
   }
   try {

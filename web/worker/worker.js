@@ -11,6 +11,7 @@ const PLAYER = /^Bearer wl_(p[a-z2-7]{16})_/;
 const REPLAY = /^\/(?:m|v1\/matches)\/(m[a-z2-7]{16})(?:\/frames|\/words)?$/;
 const LOOK = /^\/v1\/games\/\w+\/look\.css$/;
 const GONE = [404, 410];
+const FROM_ANYBODY = ["invited", "seat_offered"]; // however many come, they are one notification, which sounds once
 
 const SENTENCES = {
   turn: "It is your turn.",
@@ -102,7 +103,8 @@ async function call({ type, data }) {
   const open = await clients.matchAll({ type: "window" });
   if (data.match && open.some((page) => page.focused && new URL(page.url).pathname === path)) return;
   if (type === "turn") await navigator.setAppBadge?.();
-  await registration.showNotification(games[data.game] ?? "Warledger", { body: SENTENCES[type] ?? "Something has happened.", tag: path, renotify: true, icon: files.find((name) => name.endsWith("/icon.png")), data: path });
+  const tag = FROM_ANYBODY.includes(type) ? "invitations" : path;
+  await registration.showNotification(games[data.game] ?? "Warledger", { body: SENTENCES[type] ?? "Something has happened.", tag, renotify: tag === path, icon: files.find((name) => name.endsWith("/icon.png")), data: path });
 }
 
 addEventListener("notificationclick", (event) => {
