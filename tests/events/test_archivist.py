@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from events import play, rating
 from events.archive import matches as objects_of
@@ -207,9 +208,7 @@ def test_nothing_moves_to_an_archive_that_has_lost_everything(platform: Platform
         assert away(platform, second)
 
 
-def test_two_stores_do_not_share_an_archive(
-    platform: Platform, servers: Servers, begin: Begin, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_stores_do_not_share_an_archive(platform: Platform, servers: Servers, begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     match = finished(platform, begin)
     with archivist(platform, servers, platform.clock.now() + LATER) as keeper:
         other, mine = Memory(), keeper.archive.objects
@@ -224,8 +223,9 @@ def test_two_stores_do_not_share_an_archive(
         monkeypatch.setattr(worker, "started", lambda *_: (keeper, None))
         monkeypatch.setattr(worker.os, "nice", lambda _: None)
         monkeypatch.setattr(worker, "give_way", lambda _: None)
-        assert worker.main([], keeper.settings) == 2
-        assert "archive_taken" in capsys.readouterr().out
+        with capture_logs() as logged:
+            assert worker.main([], keeper.settings) == 2
+        assert [line["event"] for line in logged] == ["archive_taken"]
         keeper.archive.put(mine)
         assert Archivist(keeper).round() == (1, True)
         assert owner.owner(mine) == owner.id_of(platform) != platform.store.secret

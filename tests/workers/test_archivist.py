@@ -49,7 +49,7 @@ def test_it_opens_the_store_as_its_archivist(monkeypatch: pytest.MonkeyPatch, se
 
     def started(where: object, settings: Settings, games: object) -> tuple[Any, Life]:
         opened.append(settings.store_url)
-        return SimpleNamespace(settings=settings), Life()
+        return SimpleNamespace(settings=settings, archive=SimpleNamespace(check=lambda: None)), Life()
 
     for name in ("archive", "give_way", "Archivist"):
         monkeypatch.setattr(archivist, name, lambda *words: None)
