@@ -18,7 +18,7 @@ def hand_over_offers(session: Session, seat: str) -> list[Action]:
 
 
 def hand_over_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
-    """Return why offering a seat is refused, or None (TBL-HND-01, TBL-HND-03, TBL-TIM-05, TBL-CRE-06, TBL-RAT-02)."""
+    """Return why offering a seat is refused, or None (TBL-HND-01, TBL-HND-03, TBL-TIM-05, TBL-CRE-06, TBL-RAT-02, TBL-GUI-02)."""
     refusal = not_in_play(session, seat)
     if refusal is not None:
         return refusal
@@ -28,6 +28,8 @@ def hand_over_refusal(session: Session, seat: str, action: Action) -> Refusal | 
     if player is not None:
         if table["rated"]:
             return no("match_rated", "TBL-RAT-02")
+        if table["dice"] is not None:
+            return no("dice_known", "TBL-GUI-02")
         if has_another(table, player, seat):
             return no("one_seat_each", "TBL-CRE-06", player=player)
         held = held_refusal(session, seat, "TBL-HND-03")

@@ -37,6 +37,7 @@ REFUSALS: Mapping[str, Kind] = {
     "left_too_often": Kind(409, "Left too often", "You have left {limit} seats of this match, so you can take no more of it."),
     "one_seat_each": Kind(409, "One seat each", "The player {player} has another seat of this match. Only practice allows that."),
     "match_rated": Kind(409, "Rated", "This match is rated. Nothing is taken back in it, and no seat is handed over."),
+    "dice_known": Kind(409, "Dice known", "Everybody knows the dice of this match, so nobody else takes a seat of it."),
     "already_started": Kind(409, "Already started", "The match has started. Seats can be left, and the match closed, before that only."),
     "not_creator": Kind(403, "Not the creator", "Only the creator of the match may close it."),
     "match_closed": Kind(409, "Match closed", "The match was closed before it began."),
