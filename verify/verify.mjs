@@ -1640,6 +1640,13 @@ class Disputes {
   }
 }
 
+/** Whether the dice of a match may be known from the start: practice of its creator and artificial players (TBL-GUI-02). */
+const mayKnow = ({ dice, creator, roster, practice, rated }) =>
+  isHash(dice) &&
+  practice === true &&
+  rated === undefined &&
+  Object.values(roster).every((one) => (one?.player === undefined ? isText(one?.ai) : one.player === creator));
+
 /** The dice that fell. They are checked when the secret is known. */
 class Rolls {
   constructor(file) {
@@ -1647,7 +1654,18 @@ class Rolls {
     this.versions = []; // by version: the dice that fell, and how many numbers were drawn before each
   }
 
+  /** Find the entry that lets others play, if everybody knows the dice of the match (TBL-GUI-02). */
+  known(version, events) {
+    const { report, created } = this.file;
+    if (created.dice === undefined) return;
+    const taken = events.some(({ type }) => type === "seat_taken" || type === "seat_handed_over");
+    if (taken || (events.includes(created) && !mayKnow(created))) {
+      report.found(version, "not_legal", "The dice are known from the start, but not only the creator and artificial players play.");
+    }
+  }
+
   entry({ version, events }) {
+    this.known(version, events);
     const told = TOLD.get(this.file.created.game) ?? NOTHING;
     const fell = [];
     let drawn = 0;
@@ -1666,7 +1684,7 @@ class Rolls {
       report.unchecked.add("The dice: which events of this game hold rolls is not known here.");
       return;
     }
-    const key = quietly(() => (isText(created.dice) ? unhex(created.dice) : diceKey(unhex(secret), contributions, match)));
+    const key = quietly(() => (isHash(created.dice) ? unhex(created.dice) : diceKey(unhex(secret), contributions, match)));
     for (const [version, fell] of key ? this.versions : []) {
       const dice = new Dice(key, version);
       for (const [drawn, sides, face] of fell) {

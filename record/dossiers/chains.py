@@ -114,7 +114,7 @@ class Chain:
             if self.ended is None and not _OVER.isdisjoint(types):
                 self.ended = version
             self.seats = holders(events, version, at)
-            self._follow(events)
+            self._follow(events, version)
             follow_disputes(self.disputes, events, version, self.seen[version].action)
         except (KeyError, TypeError, AttributeError) as reason:
             self.findings.add("not_replayable", f"The entry has an event of another shape: {type(reason).__name__}: {reason}.", version)
@@ -124,18 +124,26 @@ class Chain:
         with suppress(KeyError, TypeError, AttributeError):
             self.signers.read(version, entry.actor, entry.signed, entry.events)
 
-    def _follow(self, events: Iterable[Mapping[str, Any]]) -> None:
+    def _follow(self, events: Iterable[Mapping[str, Any]], version: int) -> None:
         """Remember the game, the commitment, the key of the dice if it is known, and the contributions of the seats to the dice."""
         for event in events:
             kind = event["type"]
             if kind == "match_created":
                 self.game, self.commitment = str(event["game"]), str(event["commitment"])
                 self._known = event.get("dice")
+                if self._known is not None and not _may_know(event):
+                    self._finds_known(version)
                 self.hidden = event.get("spectators", ALL) != ALL
+            elif self._known is not None and kind in ("seat_taken", "seat_handed_over"):
+                self._finds_known(version)
             elif kind == "seat_taken" and event["contribution"] is not None:
                 self._contributions = {**self._contributions, event["seat"]: event["contribution"]}
             elif kind == "seat_left":
                 self._contributions = {seat: given for seat, given in self._contributions.items() if seat != event["seat"]}
+
+    def _finds_known(self, version: int) -> None:
+        """Add the finding that somebody else plays although the dice are known (TBL-GUI-02)."""
+        self.findings.add("not_legal", "The dice are known from the start, but not only the creator and artificial players play.", version)
 
     def _check_dice(self, events: list[dict[str, Any]], version: int) -> None:
         """Check every roll in the events of an entry, if the secret is known."""
@@ -163,6 +171,12 @@ class Chain:
         if version < expected:
             self.findings.add("wrong_version", f"The entry says that it is version {version}.", expected)
         return expected
+
+
+def _may_know(created: Mapping[str, Any]) -> bool:
+    """Return True if the dice of a match may be known from the start: practice of its creator and artificial players (TBL-GUI-02)."""
+    alone = all(one["player"] == created["creator"] if "player" in one else "ai" in one for one in created["roster"].values())
+    return matches(DIGEST, created["dice"]) and alone and created.get("practice") is True and "rated" not in created
 
 
 class WholeChain(Chain):

@@ -127,6 +127,13 @@ const owner =
   (change, options = {}) =>
   () =>
     file(lines(chained(change(structuredClone(ENTRIES).map(({ digest, version, ...entry }) => entry))), options));
+const knowing =
+  (change = () => {}) =>
+  () => {
+    const entries = structuredClone(ENTRIES).map(({ digest, version, ...entry }) => entry);
+    change(Object.assign(entries[0].events[0], { dice: "0a".repeat(32), practice: true }));
+    return record(chained(entries), blindOf(SECRET).toString("hex"));
+  };
 const text = (from, to) => () => file(lines(ENTRIES), { text: (given) => given.replace(from, to) });
 const stranger = (from, to) => () => Buffer.from(HONEST["a whole dossier"].toString().replace(from, to));
 const dropped = (count) => () =>
@@ -337,6 +344,9 @@ const TAMPERED = [
     5,
     "events_differ",
   ],
+  ["dice that are known before others take a seat, signed anew", knowing(), 1, "not_legal"],
+  ["known dice and a seat that is taken, signed anew", knowing((created) => void (created.roster.blue = { ai: "novice" })), 2, "not_legal"],
+  ["known dice that are no key, signed anew", knowing((created) => void Object.assign(created, { dice: "0a", roster: {} })), 1, "not_legal"],
   [
     "an earlier time, signed anew",
     owner((entries) => entries.map((entry, at) => (at === 6 ? { ...entry, at: START } : entry))),
