@@ -176,7 +176,7 @@ class Decision(NamedTuple):
 
 
 def watch(games: Mapping[str, Game], record: Record, share: float = 1.0, questions: Sequence[str] = PLAY) -> Plays:
-    """Return what a match shows about its players. Raises BadRecord if the match fails an audit or cannot be decided.
+    """Return what a match shows about its players. Raises BadRecord if the match fails an audit or cannot be decided, or has known dice.
 
     `share`: of `LOOKS`, that are scored. `questions`: those about play that are asked.
     """
@@ -190,6 +190,8 @@ def watch(games: Mapping[str, Game], record: Record, share: float = 1.0, questio
         trail.read(f"{place}-0", raw)
         if trail.findings:
             raise BadRecord(f"{record.match} fails an audit ({trail.findings[0].code}). Audit it first.")
+        if trail.position is not None and trail.position.table["dice"] is not None:
+            raise BadRecord(f"Everybody knows the dice of {record.match} (TBL-GUI-01).")
         if before is None or trail.position is None:
             continue
         entry = parse(raw)

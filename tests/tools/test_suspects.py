@@ -17,6 +17,7 @@ from games import GAMES
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Branch, State, legal
 from players.greedy import completions
+from tests.archive.recording import Recorded
 from tests.archive.writing import write_archive
 from tests.tools import power
 from tests.tools.seers import HONEST, SEER, played
@@ -52,6 +53,14 @@ def test_what_cannot_be_looked_into_is_left_out(tmp_path: Path, capsys: pytest.C
     assert told.err.splitlines()[0] == f"Left out: The secret of {record.match} is not known."
     assert told.err.splitlines()[1].startswith(f"Left out: {record.match} fails an audit (")
     assert told.out.startswith("2 matches, 2 left out; 0 questions, 0 suspicious answers.\n")
+
+
+def test_matches_with_dice_that_everybody_knows_are_left_out() -> None:
+    asked = {"game": "war", "seats": {"red": "me", "blue": "me"}, "options": {}, "dice": "0a" * 32}
+    match = Recorded(GAMES["war"], random.Random(1), {"type": "create_match", **asked})
+    match.act_at_table("red", {"type": "resign"}, match.now.at)
+    with pytest.raises(BadRecord, match="Everybody knows the dice"):
+        watch(GAMES, match.record())
 
 
 @pytest.mark.parametrize(
