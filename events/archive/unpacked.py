@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from events.platform import Platform
 
 BLOCKS = 4  # blocks of a match that stay unpacked
-SNAPSHOTS = 64  # positions of a match that are kept, or twice as many
+SNAPSHOTS = 64  # positions of a match that are kept at most; of a long one at least half as many
 OVERHEAD = 64  # bytes that an object takes besides its content, about
 
 log = structlog.get_logger(__name__)
