@@ -7,7 +7,7 @@
 -- returns {matches with their moments, and the place of the last one that was examined if there may be more, else "" and ""}
 if #ARGV ~= 5 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 local newest, moment, after, most, bound = ARGV[1] == 'newest', ARGV[2], ARGV[3], whole(ARGV[4], 1), whole(ARGV[5], 1)
-local SORTED = 1000  -- matches in an index of one partition
+local to_sort = 1000  -- matches that one call sorts at most
 local numbers, partitions, files, groups = {}, {}, {}, {}  -- `groups`: of matches that are filed away, by the keys of indexes
 for place, key in ipairs(KEYS) do
   local tag, name = string.match(key, '^({p%d+}):i:(.*)$')
@@ -87,9 +87,12 @@ local function add_index(index, filters, tag)
   add({index = index, filters = filters, files = files[tag], rank = passed(index), page = {}, place = 0, size = 4})
 end
 
--- Add an index of a player who must act, in the order of creation. If it is long, read the index of that player's matches instead.
+-- Add an index of a player who must act, in the order of creation. If that is too much to sort, read the index of that player's matches instead.
 local function add_acting(start, index, player, filters, tag)
-  if redis.call('ZCARD', index) <= SORTED then
+  local number = redis.call('ZCARD', index)
+  if number == 0 then return end
+  if number <= to_sort then
+    to_sort = to_sort - number
     local page, sorted = {}, redis.call('ZINTER', 2, index, tag .. ':i:all', 'WEIGHTS', 0, 1, 'WITHSCORES')
     for place = #sorted - 1, 1, -2 do
       local match, created = sorted[place], tonumber(sorted[place + 1])

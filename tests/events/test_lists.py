@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -97,9 +98,11 @@ def test_lists_by_deadline_and_the_desk_cost_few_commands(platform: Platform, se
     assert sum(commands) <= 2 * FEW
 
 
-@pytest.mark.parametrize("number", [50, 2500])
-def test_matches_in_which_somebody_must_act_are_in_the_order_of_their_creation(platform: Platform, servers: Servers, number: int) -> None:
-    dice, keys, me, pipe = random.Random(number), Keys(1), "p" + "a" * 16, servers.keeper.pipeline(transaction=False)
+@pytest.mark.parametrize(("number", "partitions"), [(50, 1), (2500, 1), (2500, 8)])
+def test_matches_in_which_somebody_must_act_are_in_the_order_of_their_creation(
+    platform: Platform, servers: Servers, number: int, partitions: int
+) -> None:
+    dice, keys, me, pipe = random.Random(number), Keys(partitions), "p" + "a" * 16, servers.keeper.pipeline(transaction=False)
     servers.empty()
     matches = {f"m{count:016}": dice.randrange(number // 3) for count in range(number)}
     created: dict[str, list[str]] = {"acts": [], "own:acts": [], "": []}
@@ -120,6 +123,27 @@ def test_matches_in_which_somebody_must_act_are_in_the_order_of_their_creation(p
         if after is None:
             break
     assert found == sorted(((matches[match], match) for kind in ("acts", "own:acts") for match in created[kind]), reverse=True)
+
+
+def test_what_one_call_sorts_is_bounded_however_many_partitions_there_are(platform: Platform, servers: Servers) -> None:
+    keys, me, pipe = Keys(16), "p" + "a" * 16, servers.keeper.pipeline(transaction=False)
+    servers.empty()
+    sizes = Counter[str]()
+    for count in range(2000):
+        match = f"m{count:016}"
+        sizes[keys.tag(match)] += 1
+        for name in ("all", f"acts:{me}", f"player:{me}"):
+            pipe.execute_command(servers.keeper.renamed["ZADD"], keys.of(match).indexes + name, count, match)
+    pipe.execute()
+
+    def sorts() -> int:
+        calls: int = servers.keeper.info("commandstats").get("cmdstat_zinter", {"calls": 0})["calls"]
+        return calls
+
+    before = sorts()
+    found = stored.Lists(platform.store.client, keys).stretch("newest", {1: [f"acts:{me}", f"own:acts:{me}"]}, None, 50)
+    assert found.places == [(count, f"m{count:016}") for count in range(1999, 1949, -1)]
+    assert 0 < (sorts() - before) * min(sizes.values()) <= 1000
 
 
 @pytest.mark.parametrize("order", ["newest", "earliest"])
