@@ -22,7 +22,7 @@ EXAMINED = 1000  # matches that one request examines
 _FILE_AWAY = script("file_away")
 _FIRST_SINCE = script("first_since")
 _LIST = script("list")
-_PAGE = 1000
+_PAGE, _AGAIN = 1000, 100
 _SIZES = script("sizes")
 _STANDINGS = script("standings")
 _UPDATES = script("updates")
@@ -156,15 +156,18 @@ class Lists(OfMatches):
         return [[(id.decode(), int(at)) for id, at in zip(answer[::2], answer[1::2], strict=True)] for answer in found]
 
     def since(self, indexes: Sequence[str], moment: int) -> list[str]:
-        """Return every match of several indexes from a moment on, in any order."""
-        found: list[str] = []
+        """Return every match of several indexes from a moment on, once, in any order.
+
+        A match whose moment changes meanwhile moves those after it by one place. So each page begins before the end of the last one.
+        """
+        found: dict[str, None] = {}
         keys, place = [f"{tag}:i:{index}" for index in indexes for tag in self._keys.tags()], 0
         while keys:
             pages = self._client.ask_all([("ZRANGE", key, moment, "+inf", "BYSCORE", "LIMIT", place, _PAGE) for key in keys])
-            found += [match.decode() for page in pages for match in page]
+            found.update((match.decode(), None) for page in pages for match in page)
             keys = [key for key, page in zip(keys, pages, strict=True) if len(page) == _PAGE]
-            place += _PAGE
-        return found
+            place += _PAGE - _AGAIN
+        return list(found)
 
 
 def _row(match: str, answer: Sequence[bytes]) -> Row:

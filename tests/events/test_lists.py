@@ -146,6 +146,27 @@ def test_what_one_call_sorts_is_bounded_however_many_partitions_there_are(platfo
     assert 0 < (sorts() - before) * min(sizes.values()) <= 1000
 
 
+def test_matches_that_move_while_an_index_is_read_hide_no_other(
+    monkeypatch: pytest.MonkeyPatch, platform: Platform, servers: Servers, ann: str
+) -> None:
+    monkeypatch.setattr(stored, "_PAGE", 8)
+    monkeypatch.setattr(stored, "_AGAIN", 2)
+    number = 20 * platform.settings.partitions
+    places = crowded(servers, platform, f"acts:{ann}", number, lambda count: 1000 + count)
+    ask_all, moves = RedisClient.ask_all, list[object]()
+
+    def moving(client: RedisClient, commands: Any) -> Any:
+        answer = ask_all(client, commands)
+        match = places[len(moves)][1]  # its deadline is a later one now
+        moves.append(servers.keeper.zadd(f"{platform.store.keys.of(match).indexes}acts:{ann}", {match: NEVER}))
+        return answer
+
+    monkeypatch.setattr(RedisClient, "ask_all", moving)
+    found = platform.store.lists.since([f"acts:{ann}"], 0)
+    assert len(moves) > 2
+    assert sorted(found) == [match for _, match in places]
+
+
 @pytest.mark.parametrize("order", ["newest", "earliest"])
 @pytest.mark.parametrize("limit", [1, 3, 50])
 @pytest.mark.parametrize("examined", [2, 7, 500])
