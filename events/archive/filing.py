@@ -43,6 +43,7 @@ class Refiled(NamedTuple):
 def file_again(platform: Platform, after: str = "", anew: bool = False, done: Callable[[str], object] = lambda match: None) -> Refiled:
     """File away every match that the archive has and the store has not. `after`: begin after this match. `done`: is told of each.
 
+    A match that is filed away gets the later version that continues it, if the store knew less since an older backup was restored.
     `anew`: also derive again what lists show of matches that are filed away as they should be. Raises StoreUnavailable, StoreRefused.
     """
     number = filed = 0
@@ -52,11 +53,12 @@ def file_again(platform: Platform, after: str = "", anew: bool = False, done: Ca
         for (match, names), where in zip(chunk, places, strict=True):
             number += 1
             known = "" if where.away is None else objects_of.name_of(match, where.away)
-            if where.head or (known in names and not anew):
+            newest = known in names and (where.away is None or max(map(objects_of.head_in, names)) <= where.away.head)
+            if where.head or (newest and not anew):
                 done(match)
                 continue
             try:
-                filed += _file(platform, match, where.away, [known] if known in names else names)
+                filed += _file(platform, match, where.away, [known] if newest else names, anew)
             except ArchiveDamaged as reason:
                 log.error("archive_damaged", name=reason.name, reason=reason.reason)
                 damaged.append(reason.name)
@@ -88,7 +90,7 @@ def want_leaves(platform: Platform) -> int:
     return wanted
 
 
-def _file(platform: Platform, match: str, away: Away | None, names: list[str]) -> bool:
+def _file(platform: Platform, match: str, away: Away | None, names: list[str], anew: bool) -> bool:
     """File away a match as one of its objects has it: the one that goes on the latest, with the longest side log, which only grows.
 
     `away`: how it is filed away now. A match that does not continue this stays as it is: the store was restored, and went on otherwise.
@@ -103,6 +105,8 @@ def _file(platform: Platform, match: str, away: Away | None, names: list[str]) -
     for one, other in pasts:
         if not _continues(whole, other):  # the store has lost which of them counts
             log.warning("object_of_another_past", name=objects_of.name_of(one.match, other))
+    if newest == away and not anew:
+        return False
     entries = list(map(parse, whole.entries))
     at, position = entries[-1].at, follow_with_tags(platform, None, entries, {})
     return platform.store.lists.file_away(match, packed(position, at, newest.object))

@@ -115,15 +115,23 @@ def test_of_two_objects_of_a_match_the_later_one_counts(platform: Platform, serv
     match = finished(platform, begin)
     with archivist(platform, servers) as keeper:
         moved(keeper, match)
+        keys = [key for kind in ("filed", "g:*", "groups", "counts") for key in servers.keeper.scan_iter(f"{{p*}}:{kind}")]
+        earlier = {key: servers.keeper.dump(key) for key in keys}
         play.act_at_table(platform, match, "one", {"type": "dispute", "version": 2, "text": "no"})
         play.act_at_table(platform, match, "one", {"type": "withdraw_dispute", "dispute": 1})
         logged(platform)
         moved(keeper, match)
         assert len(objects_of.all_names(keeper.archive.objects, match)) == 2
-        head = platform.store.log.head(match)
-        servers.keeper.delete(*[key for kind in ("filed", "g:*", "groups", "counts") for key in servers.keeper.scan_iter(f"{{p*}}:{kind}")])
-        assert rebuild(platform).filed == 1
-        assert platform.store.log.head(match) == head
+        head, entries = platform.store.log.head(match), list(platform.store.log.read_all(match))
+        for restored in ({}, earlier):
+            servers.keeper.delete(*keys, *servers.keeper.scan_iter("{p*}:g:*"))
+            for key, content in restored.items():  # an older backup
+                servers.keeper.restore(key, 0, content)  # type: ignore[arg-type]
+            assert rebuild(platform).filed == 1
+            assert platform.store.log.head(match) == head
+            assert list(platform.store.log.read_all(match)) == entries
+            assert audit(platform, match).ok
+            assert rebuild(platform).filed == 0
 
 
 def test_a_store_that_went_on_otherwise_keeps_its_own_past(platform: Platform, servers: Servers, ann: str) -> None:
