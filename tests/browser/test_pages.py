@@ -407,6 +407,8 @@ def test_a_guide_marks_what_it_names_and_lets_its_reader_go_other_ways(open_page
     page = open_page("/games/war")
     guide, send = begin_a_guide(page, "war"), page.locator("[data-keep=send]")
     expect(guide).to_contain_text("Step 1 of 16")
+    expect(page.locator(".attable")).to_have_count(1)
+    expect(page.locator(".attable button", has_text="Hand the seat over")).to_have_count(0)
     expect(page.locator(".target.wanted")).to_have_attribute("data-place", "c2")
     page.locator(".target.wanted").click()
     expect(send).to_contain_text("Place a unit on C2")

@@ -540,7 +540,7 @@ export class Playing {
     if (this.seat && this.standing.clock?.claim_days && !this.standing.to_act.includes(this.seat)) found.push({ action: { type: "claim" } });
     const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)));
     const { status, handovers, rated } = this.standing;
-    if (this.seat && status === "playing" && !rated && !handovers[this.seat]) row.append(make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.handOver() }, "Hand the seat over …"));
+    if (this.seat && status === "playing" && !rated && !this.guide && !handovers[this.seat]) row.append(make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.handOver() }, "Hand the seat over …"));
     const details = make("details", { class: "attable" }, make("summary", {}, "At the table"), row);
     details.open = this.opened ?? false;
     details.ontoggle = () => (this.opened = details.open);
