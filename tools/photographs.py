@@ -1,6 +1,7 @@
 """Take screenshots with a Chromium: of drawn boards (`./run pictures --png`) and of every page (`./run pictures --pages`).
 
-For the pages, a private service plays a match of each game. Every page is photographed light and dark, wide and at the size of a telephone.
+For the pages, a private service plays matches of each game. Every page, dialog and state is photographed light and dark, on a wide
+window, a tablet and a telephone.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import httpx
-from playwright.sync_api import Browser, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from games.kernel import Game
 from tools import private
@@ -21,7 +22,11 @@ from tools.browsers import FLAGS
 from web.picture import TALL
 
 PHONE = 390  # CSS pixels
-WINDOWS: dict[str, ViewportSize] = {"wide": {"width": 1440, "height": 900}, "phone": {"width": PHONE, "height": 844}}
+WINDOWS: dict[str, ViewportSize] = {
+    "wide": {"width": 1440, "height": 900},
+    "tablet": {"width": 768, "height": 1024},
+    "phone": {"width": PHONE, "height": 844},
+}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SETTLED = 400  # milliseconds after the last answer, for pictures that fade in
 PATIENCE = 600  # long polls
@@ -68,63 +73,198 @@ def photograph_cover(browser: str, path: Path) -> None:
         page.screenshot(path=path.with_suffix(".png"))
 
 
-def photograph_pages(browser: str, games: Sequence[Game], to: Path) -> None:
-    """Write an image of every page into a folder, and print the names of the files."""
+class Moment(NamedTuple):
+    """What is photographed: a page, and what is done on it before. `key`: the reader's, or none. `dialog`: it covers the page."""
+
+    name: str
+    path: str
+    key: str = ""
+    act: Callable[[Page], object] = lambda page: None
+    dialog: bool = False
+
+
+def photograph_pages(browser: str, games: Sequence[Game], to: Path, only: str = "") -> None:
+    """Write images of every page, dialog and state into a folder, and print the names of the files. `only`: a pattern of the names."""
     with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:
-        with httpx.Client(base_url=place.url, timeout=60) as client:
-            key = client.post("/v1/players", json={"name": "Ada"}).json()["key"]
-            client.headers["Authorization"] = f"Bearer {key}"
-            pages = {"lobby": "/"}
-            for game in games:
-                pages.update(_pages(client, game))
-        for name, path in pages.items():
-            for image in _photographs(opened, place.url, key, name, path, to):
-                print(image.name)
+        ada, ben = (_Player(place.url, name) for name in ("Ada", "Ben"))
+        readers = {key: _reader(opened, place.url, key) for key in ("", ada.key)}
+        for moment in (*_moments_of_the_site(ada, ben), *(moment for game in games for moment in _moments_of(ada, game, only))):
+            if re.search(only, moment.name):
+                for image in _photographs(readers[moment.key], moment, to):
+                    print(image.name, flush=True)
 
 
-def _pages(client: httpx.Client, game: Game) -> Iterator[tuple[str, str]]:
-    """Yield the name and the address of each page of a game. Three of them show moments of a finished match."""
+def _reader(browser: Browser, url: str, key: str) -> BrowserContext:
+    """Return a browser of somebody: one for all pages, as each registers a key that signs moves."""
+    context = browser.new_context(base_url=url, reduced_motion="reduce", service_workers="block")
+    if key:
+        context.add_init_script(f"if (location.host) localStorage.setItem('warledger.key', '{key}')")
+    return context
+
+
+class _Player(httpx.Client):
+    """A player of the private service."""
+
+    def __init__(self, url: str, name: str) -> None:
+        super().__init__(base_url=url, timeout=60)
+        made = self.send_json("/v1/players", {"name": name})
+        self.player, self.key = made["id"], made["key"]
+        self.headers["Authorization"] = f"Bearer {self.key}"
+
+    def send_json(self, path: str, body: dict[str, Any]) -> Any:
+        """Return the answer to a POST. Raises httpx.HTTPStatusError."""
+        return self.post(path, json=body).raise_for_status().json()
+
+    def create(self, game: str, seats: dict[str, str], **settings: Any) -> str:
+        """Create a match. Return its id."""
+        match: str = self.send_json("/v1/matches", {"game": game, "seats": seats, **settings})["id"]
+        return match
+
+
+def _moments_of_the_site(ada: _Player, ben: _Player) -> Iterator[Moment]:
+    """Yield what does not differ from game to game. It is shown with matches of War!."""
+    tables = [ada.create("war", {"red": "me", "blue": "open"}) for _ in range(2)]  # who met at another table hear each other
+    for table in tables:
+        ben.send_json(f"/v1/matches/{table}/seats/blue", {})
+    ben.send_json(f"/v1/matches/{tables[1]}/actions", {"type": "resign"})
+    table = tables[0]
+    waiting = ada.create("war", {"red": "me", "blue": "open"}, code=True)
+    over = _played(ada, "war", ["red", "blue"])
+    fight = _fight_of(ada, over)
+
+    def open_form(page: Page) -> None:
+        page.locator("[data-create=war]").click()
+        page.locator("#create").wait_for()
+
+    def open_whole_form(page: Page) -> None:
+        open_form(page)
+        for details in page.locator("#create details").all():
+            details.evaluate("details => (details.open = true)")
+        page.locator("#create").evaluate("dialog => { dialog.style.maxHeight = dialog.style.height = 'none' }")
+        needed = page.locator("#create").evaluate("dialog => dialog.scrollHeight")
+        size = page.viewport_size or WINDOWS["wide"]
+        page.set_viewport_size({"width": size["width"], "height": needed + 80})
+
+    def invite_in_form(page: Page) -> None:
+        open_form(page)
+        page.locator("#create [data-when='game war'] .seat select").nth(1).select_option("?")
+        page.get_by_role("dialog", name="Whom do you invite?").wait_for()
+
+    def open_account(page: Page) -> None:
+        page.locator("#account").click()
+
+    def open_calls(page: Page) -> None:
+        open_account(page)
+        page.get_by_text("Calls and sounds").click()
+        page.get_by_text("Keys that sign your moves").click()
+
+    def at_the_table(page: Page) -> None:
+        page.get_by_text("At the table").click()
+
+    def hand_over(page: Page) -> None:
+        at_the_table(page)
+        page.get_by_role("button", name="Hand the seat over").click()
+
+    def speak(page: Page) -> None:
+        page.get_by_text("Say something").click()
+        ben.post(f"/v1/matches/{table}/phrases?seat=blue", json={"phrase": "good_luck"}).raise_for_status()
+        page.locator(".said").wait_for()
+
+    yield Moment("stranger-lobby", "/")
+    yield Moment("stranger-account", "/", act=open_account, dialog=True)
+    yield Moment("stranger-match", f"/m/{waiting}")
+    yield Moment("lobby", "/", ada.key)
+    yield Moment("account", "/", ada.key, open_calls, dialog=True)
+    yield Moment("create", "/", ada.key, open_form, dialog=True)
+    yield Moment("create-all", "/", ada.key, open_whole_form, dialog=True)
+    yield Moment("create-invite", "/", ada.key, invite_in_form, dialog=True)
+    yield Moment("player", f"/p/{ben.player}", ada.key)
+    yield Moment("player-own", f"/p/{ada.player}", ada.key)
+    yield Moment("waiting", f"/m/{waiting}", ada.key)
+    yield Moment("invitation", f"/m/{waiting}", ada.key, lambda page: page.get_by_role("button", name="Invite").click(), dialog=True)
+    yield Moment("table", f"/m/{table}", ada.key, at_the_table)
+    yield Moment("hand-over", f"/m/{table}", ada.key, hand_over, dialog=True)
+    yield Moment("phrases", f"/m/{table}", ada.key, speak)
+    yield Moment("offline", f"/m/{table}", ada.key, lambda page: page.context.set_offline(True))
+    yield Moment("fight", f"/m/{over}?at={fight}&viewer=spectator", ada.key)
+    yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.get_by_role("button", name="Keys").click(), dialog=True)
+    yield Moment("rule", f"/m/{over}", ada.key, lambda page: page.locator("#log .rule").last.click(), dialog=True)
+    yield Moment("text", f"/m/{over}", ada.key, lambda page: page.locator("#text").click())
+    yield Moment("check", "/check")
+    yield Moment("rulings", "/games/war/rulings")
+    yield Moment("missing", "/m/nowhere")
+
+
+def _moments_of(ada: _Player, game: Game, only: str) -> Iterator[Moment]:
+    """Yield the pages of a game: its rules, a guided match, a turn, and moments of a finished match."""
+    if not any(re.search(only, f"{game.id}-{name}") for name in ("rules", "guide", "play", "term", "set-up", "middle", "end", "embed")):
+        return
     seats = list(game.seats.ids)
-    over = _played(client, game.id, dict.fromkeys(seats, "ai:greedy"))
-    version = client.get(f"/v1/matches/{over}").json()["version"]
-    mine = client.post("/v1/matches", json={"game": game.id, "seats": {**dict.fromkeys(seats, "ai:greedy"), seats[0]: "me"}}).json()["id"]
-    _wait(client, mine, lambda standing: seats[0] in standing["to_act"])
-    yield f"{game.id}-rules", f"/games/{game.id}"
-    yield f"{game.id}-play", f"/m/{mine}"
-    yield f"{game.id}-set-up", f"/m/{over}?at=2&viewer=spectator"
-    yield f"{game.id}-middle", f"/m/{over}?at={version * 2 // 3}&viewer=spectator"
-    yield f"{game.id}-end", f"/m/{over}?viewer=spectator"
-    yield f"{game.id}-embed", f"/embed/{over}"
+    over = _played(ada, game.id, seats)
+    version = ada.get(f"/v1/matches/{over}").json()["version"]
+    mine = ada.create(game.id, {**dict.fromkeys(seats, "ai:greedy"), seats[0]: "me"})
+    _wait(ada, mine, lambda standing: seats[0] in standing["to_act"])
+    guided = ada.send_json("/v1/matches", {"guide": game.id})["id"]
+
+    def explain(page: Page) -> None:
+        page.locator("[data-term]").first.click()
+
+    yield Moment(f"{game.id}-rules", f"/games/{game.id}", ada.key)
+    yield Moment(f"{game.id}-guide", f"/m/{guided}", ada.key, lambda page: page.get_by_role("group", name="Guide").wait_for())
+    yield Moment(f"{game.id}-play", f"/m/{mine}", ada.key, lambda page: page.locator("#play .choices button").first.wait_for())
+    yield Moment(f"{game.id}-term", f"/m/{mine}", ada.key, explain)
+    yield Moment(f"{game.id}-set-up", f"/m/{over}?at=2&viewer=spectator", ada.key)
+    yield Moment(f"{game.id}-middle", f"/m/{over}?at={version * 2 // 3}&viewer=spectator", ada.key)
+    yield Moment(f"{game.id}-end", f"/m/{over}?viewer=spectator", ada.key)
+    yield Moment(f"{game.id}-embed", f"/embed/{over}")
 
 
-def _played(client: httpx.Client, game: str, seats: dict[str, str]) -> str:
+def _played(player: _Player, game: str, seats: Sequence[str]) -> str:
     """Let artificial players play a match to its end. Return its id."""
-    match: str = client.post("/v1/matches", json={"game": game, "seats": seats}).json()["id"]
-    _wait(client, match, lambda standing: standing["status"] == "over")
+    match = player.create(game, dict.fromkeys(seats, "ai:greedy"))
+    _wait(player, match, lambda standing: standing["status"] == "over")
     return match
 
 
-def _wait(client: httpx.Client, match: str, ready: Callable[[dict[str, Any]], bool]) -> None:
+def _fight_of(player: _Player, match: str) -> int:
+    """Return the version of the first rolled fight of a match of War!."""
+    after = 0
+    while entries := player.get(f"/v1/matches/{match}/entries", params={"after": after, "limit": 100}).json()["entries"]:
+        for entry in entries:
+            if any(event["type"] == "attack_rolled" for event in entry["events"]):
+                version: int = entry["version"]
+                return version
+        after = entries[-1]["version"]
+    raise RuntimeError(f"nobody fights in {match}")
+
+
+def _wait(player: _Player, match: str, ready: Callable[[dict[str, Any]], bool]) -> None:
     """Wait until `ready` is true of the standing of a match. Raises RuntimeError if that takes too long."""
     for _ in range(PATIENCE):
-        standing = client.get(f"/v1/matches/{match}").json()
+        standing = player.get(f"/v1/matches/{match}").json()
         if ready(standing):
             return
-        client.get(f"/v1/matches/{match}/entries", params={"after": standing["version"], "limit": 1, "wait": 9})
+        player.get(f"/v1/matches/{match}/entries", params={"after": standing["version"], "limit": 1, "wait": 9})
     raise RuntimeError(f"{match} did not get far enough in time")
 
 
-def _photographs(browser: Browser, url: str, key: str, name: str, path: str, to: Path) -> Iterator[Path]:
+def _photographs(context: BrowserContext, moment: Moment, to: Path) -> Iterator[Path]:
     for window, size in WINDOWS.items():
-        for theme in SCHEMES:
-            context = browser.new_context(base_url=url, viewport=size, color_scheme=theme, reduced_motion="reduce")
-            context.add_init_script(f"if (location.host) localStorage.setItem('warledger.key', '{key}')")
-            page = context.new_page()
-            page.goto(path)
-            if path.startswith("/m/"):
+        page = context.new_page()
+        try:
+            page.set_viewport_size(size)
+            page.goto(moment.path)
+            if page.locator("#log").count():
                 page.locator("#log li").first.wait_for(state="attached")
             page.wait_for_timeout(SETTLED)
-            image = to / f"page-{name}-{window}-{theme}.png"
-            page.screenshot(path=image, full_page=window == "phone" or not path.startswith(("/m/", "/games/")))
-            yield image
-            context.close()
+            moment.act(page)
+            whole = not moment.dialog and (window != "wide" or not moment.path.startswith(("/m/", "/games/")))
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                page.wait_for_timeout(SETTLED)
+                image = to / f"page-{moment.name}-{window}-{scheme}.png"
+                page.screenshot(path=image, full_page=whole)
+                yield image
+        finally:
+            context.set_offline(False)
+            page.close()

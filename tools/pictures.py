@@ -1,4 +1,4 @@
-"""Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png] [--pages]`.
+"""Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png] [--pages [NAME]]`.
 
 The SVG files need no browser. `--png` also makes images of them, and `--pages` makes images of every page; both need a Chromium
 (tools/browsers.py). `--covers` draws the covers in the lobby, and their images for links in chats.
@@ -45,7 +45,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", default="1", help="the seed of the match (default: 1)")
     parser.add_argument("--level", default="greedy", help="the level that plays it (default: greedy)")
     parser.add_argument("--png", action="store_true", help="make images too, with a Chromium")
-    parser.add_argument("--pages", action="store_true", help="make images of every page of a private service, with a Chromium")
+    parser.add_argument(
+        "--pages",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="make images of every page, dialog and state of a private service, with a Chromium; or of those whose name matches a pattern",
+    )
     parser.add_argument(
         "--covers",
         action="store_true",
@@ -53,8 +59,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     games = [GAMES[options.game]] if options.game else list(GAMES.values())
-    browser = chromium(fetch=True) if options.png or options.pages or options.covers else None
-    if (options.png or options.pages or options.covers) and browser is None:
+    wanted = options.png or options.pages is not None or options.covers
+    browser = chromium(fetch=True) if wanted else None
+    if wanted and browser is None:
         print(f"No Chromium was found. Install {' or '.join(NAMES)}, or name one in CHROMIUM.", file=sys.stderr)
         return 2
     if options.covers and browser is not None:
@@ -66,10 +73,10 @@ def main(arguments: list[str] | None = None) -> int:
             photograph_cover(browser, file)
         return 0
     options.to.mkdir(parents=True, exist_ok=True)
-    if options.pages and browser is not None:
+    if options.pages is not None and browser is not None:
         from tools.photographs import photograph_pages
 
-        photograph_pages(browser, games, options.to)
+        photograph_pages(browser, games, options.to, options.pages)
         return 0
     drawn: list[Path] = []
     for game in games:
