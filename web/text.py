@@ -9,6 +9,7 @@ from games.drawing import legible
 
 WIDTHS = {**dict.fromkeys("ijlI.,:;'|!()[]/ ", 0.4), **dict.fromkeys('frt-"*', 0.5), **dict.fromkeys("mwMW@%—", 1.05)}
 USUAL, CAPITAL, WIDE = 0.68, 0.8, 1.3  # widths in sizes, in bold, in the widest common font; WIDE is for other scripts
+LATIN = 0x2FF  # the last Latin letter, and what is like one
 REGULAR = 0.9  # the width of regular letters, in widths of bold ones
 
 
@@ -19,7 +20,7 @@ def width(words: str, size: float) -> float:
 
 
 def _usual(letter: str) -> float:
-    return WIDE if ord(letter) > 0x2FF and letter != "…" else CAPITAL if letter.isupper() else USUAL
+    return WIDE if ord(letter) > LATIN and letter != "…" else CAPITAL if letter.isupper() else USUAL
 
 
 @functools.lru_cache(maxsize=8192)
@@ -38,11 +39,14 @@ def wrapped(words: str, size: float, room: float) -> tuple[str, ...]:
 
 
 def _parts(word: str, size: float, room: float) -> list[str]:
-    """Return a word in a list, or its parts if it is wider than a line."""
-    if width(word, size) <= room:
-        return [word]
-    most = max(int(room / size / WIDE), 1)
-    return [word[start : start + most] for start in range(0, len(word), most)]
+    """Return a word in a list, or its parts if it is wider than a line: with hyphens if its letters are Latin."""
+    parts = []
+    while width(word, size) > room and len(word) > 1:
+        hyphen = "-" if word[:2].isalpha() and ord(max(word)) <= LATIN else ""
+        end = next((end for end in range(len(word) - 1, 1, -1) if width(word[:end] + hyphen, size) <= room), 1)
+        parts.append(word[:end] + hyphen)
+        word = word[end:]
+    return [*parts, word]
 
 
 @functools.lru_cache(maxsize=16384)

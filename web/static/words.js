@@ -64,16 +64,16 @@ export function sentence(words, action) {
 }
 
 /** Return an action at the table in words. What is offered or voted for has words of its own, as a game may use the same ids. */
-export function deed(words, { type, ...fields }) {
-  const { version, ...others } = fields;
-  const ordered = Object.entries(version === undefined ? others : { ...others, version });
-  const told = ordered.map(([field, value]) => {
+export function deed(words, { type, hours, version, ...fields }) {
+  const told = Object.entries({ ...fields, hours, version }).filter(([, value]) => value !== undefined);
+  const said = told.map(([field, value]) => {
     if (field === "version") return `to version ${value}`;
     if (field === "dispute") return `number ${value}`;
     if (field === "hours") return `for ${value} hours`;
     return words.names[`${{ what: "offer", for: "vote" }[field]}_${value}`] ?? word(words, value);
   });
-  return `${word(words, type)}${told.length ? `: ${told.join(", ")}` : ""}`;
+  if (type === "offer") return [word(words, type), ...said].join(" ");
+  return `${word(words, type)}${said.length ? `: ${said.join(", ")}` : ""}`;
 }
 
 /** Return a length of time in short: 1:05:09, 4:05, or 3 days. */

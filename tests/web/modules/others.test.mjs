@@ -118,8 +118,8 @@ test("the field of an id is found, the shallowest one, and told as a pointer", (
 
 test("what is offered at the table has words of its own", () => {
   const words = { names: { draw: "Take cards", offer_draw: "a draw", offer: "Offer", offer_takeback: "a takeback", take_seat: "Take a seat", blue: "Blue" }, options: {} };
-  assert.equal(deed(words, { type: "offer", what: "draw" }), "Offer: a draw");
-  assert.equal(deed(words, { type: "offer", what: "takeback", version: "…" }), "Offer: a takeback, to version …");
+  assert.equal(deed(words, { type: "offer", what: "draw" }), "Offer a draw");
+  assert.equal(deed(words, { type: "offer", what: "takeback", version: "…" }), "Offer a takeback to version …");
   assert.equal(deed(words, { type: "take_seat", seat: "blue" }), "Take a seat: Blue");
 });
 
