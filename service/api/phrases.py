@@ -23,7 +23,7 @@ def say_phrase(service: Service, call: Call, match: str) -> Response:
 
 OPERATIONS = (
     Operation(
-        "say_phrase", "POST", "/v1/matches/{match}/phrases", "playing", "Say a set phrase", say_phrase,
+        "say_phrase", "POST", "/v1/matches/{match}/phrases", "play", "Say a set phrase", say_phrase,
         {204: Answer("It is said.")},
         "To the players whose streams ask for `phrases`. It is kept nowhere.",
         key="needed", by="player", scope="play", query=SeatQuery(),
