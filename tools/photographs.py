@@ -1,7 +1,7 @@
 """Take screenshots with a Chromium: of drawn boards (`./run pictures --png`) and of every page (`./run pictures --pages`).
 
-For the pages, a private service plays matches of each game. Every page, dialog and state is photographed light and dark, on a wide
-window, a tablet and a telephone.
+For the pages, a private service plays matches of each game. Its pages, dialogs and states are photographed light and dark, on a wide
+window, a tablet and a telephone (docs/pages.md).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Moment(NamedTuple):
 
 
 def photograph_pages(browser: str, games: Sequence[Game], to: Path, only: str = "") -> None:
-    """Write images of every page, dialog and state into a folder, and print the names of the files. `only`: a pattern of the names."""
+    """Write images of pages, dialogs and states into a folder, and print the names of the files. `only`: a pattern of the names."""
     with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:
         ada, ben = (_Player(place.url, name) for name in ("Ada", "Ben"))
         readers = {key: _reader(opened, place.url, key) for key in ("", ada.key)}
@@ -184,6 +184,9 @@ def _moments_of_the_site(ada: _Player, ben: _Player) -> Iterator[Moment]:
     yield Moment("invitation", f"/m/{waiting}", ada.key, lambda page: page.get_by_role("button", name="Invite").click(), dialog=True)
     yield Moment("table", f"/m/{table}", ada.key, at_the_table)
     yield Moment("hand-over", f"/m/{table}", ada.key, hand_over, dialog=True)
+    yield Moment(
+        "dispute", f"/m/{table}", ada.key, lambda page: page.get_by_role("button", name="Dispute", exact=True).click(), dialog=True
+    )
     yield Moment("phrases", f"/m/{table}", ada.key, speak)
     yield Moment("offline", f"/m/{table}", ada.key, lambda page: page.context.set_offline(True))
     yield Moment("fight", f"/m/{over}?at={fight}&viewer=spectator", ada.key)

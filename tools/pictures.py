@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         nargs="?",
         const="",
         metavar="NAME",
-        help="make images of every page, dialog and state of a private service, with a Chromium; or of those whose name matches a pattern",
+        help="make images of the pages, dialogs and states of a private service, with a Chromium; or of those whose name matches a pattern",
     )
     parser.add_argument(
         "--covers",
