@@ -6,6 +6,7 @@ this process, so their processor time is that of the service's thread, and cover
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from flask import Flask
 from benchmarks.pairs import Figure, figure
 from events.archive import matches as objects_of
 from events.archive.matches import Whole
+from events.lifeline import collect_rarely
 from events.platform import Platform
 from events.standings import packed
 from events.store.sidelog import RawSideLog
@@ -75,6 +77,10 @@ def put(platform: Platform, sample: Sample) -> None:
 def measured(platform: Platform, rounds: int) -> Iterator[Figure]:
     """Ask for everything of each match in turns. Each answer is the first of a process."""
     found = samples()
+    thresholds = gc.get_threshold()
+    gc.collect()
+    gc.freeze()  # as in a process that serves
+    collect_rarely()
     settings = Settings(log_requests=False, limits=dict.fromkeys(AMOUNTS, 0))
     for sample in (sample for some in found.values() for sample in some):
         put(platform, sample)
@@ -89,6 +95,8 @@ def measured(platform: Platform, rounds: int) -> Iterator[Figure]:
         for name, values in taken.items():
             most = MOST if name in list(ASKED)[:READS] else None
             yield figure(f"{game}: first read of {length:.0f} entries: {name}", values, "ms", most=most)
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
 
 
 def cold(app: Flask, platform: Platform, record: Record, path: str) -> float:
