@@ -14,12 +14,14 @@ import requests
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from service.http.settings import settings_from_environment
+from tests.conftest import within
 from tests.workers.receiving import Receiver, receiving
 from tools import browsers, private
 
 PATIENCE = 30_000  # milliseconds until something must have happened, on a machine that is busy
 WINDOW = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
-TOLD = ("net::ERR_", "status of 422", "blocked by Playwright")  # of cut connections and refusals, which tests bring about, and workers
+# Cut connections and refusals, which tests bring about; a move that somebody was quicker than, which is sent again; workers.
+TOLD = ("net::ERR_", "status of 422", "status of 412", "blocked by Playwright")
 
 expect.set_options(timeout=PATIENCE)
 
@@ -50,6 +52,9 @@ def service(tmp_path_factory: pytest.TempPathFactory, push_service: Receiver) ->
     pyodide = str(settings_from_environment().pyodide.resolve())  # of the checkout, if it was fetched
     environment = {"WARLEDGER_PYODIDE": pyodide, "WARLEDGER_HOOK_ORIGINS": push_service.origin}
     with private.service(tmp_path_factory.mktemp("browser") / "data", "--web", "1", "--workers", "1", environment=environment) as running:
+        body = {"game": "war", "seats": {"red": "me", "blue": "open"}}
+        Api(running.url, "Eve").ask("POST", "/v1/matches", body)
+        within(PATIENCE / 1000, lambda: requests.get(f"{running.url}/log/checkpoint", timeout=15).ok)  # a page asks for it at once
         yield running
 
 
