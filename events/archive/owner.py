@@ -31,9 +31,11 @@ def owner(objects: Objects) -> bytes:
 
 def claim(objects: Objects, id: bytes) -> bytes:
     """Let an archive that belongs to no store belong to one. Return to which it belongs then. Raises ArchiveUnavailable."""
-    if not _last(objects):
+    found = owner(objects)
+    if not found:
         objects.create(f"{PREFIX}0001", id)
-    return owner(objects)
+        found = owner(objects)
+    return found
 
 
 def adopt(objects: Objects, id: bytes) -> None:

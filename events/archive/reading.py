@@ -217,10 +217,7 @@ class ArchivedLog:
             if where.head:
                 found[place] = self._live.newest([matches[place]])[0]
             elif where.away is not None:
-                found[place] = (
-                    where.away.head,
-                    self._archive.read(matches[place], where.away).last,
-                )
+                found[place] = where.away.head, self._archive.read(matches[place], where.away).last
         return found
 
     def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:

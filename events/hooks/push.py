@@ -29,7 +29,6 @@ TTL_SECONDS = 86_400  # that a push service keeps a message for a device that is
 VALID_SECONDS = 43_200  # of what the server signs for a push service, which may be a day at most
 
 _CURVE = ec.SECP256R1()
-_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 def is_point(text: str) -> bool:
@@ -50,13 +49,13 @@ def headers(platform: Platform, url: str, now: int) -> list[tuple[bytes, bytes]]
 
     Raises KeysUnfit, StoreUnavailable.
     """
-    to = target(url)
+    to, key = target(url), _key(platform)
     audience = to.origin.removesuffix(":443") if to.scheme == "https" else to.origin
     claims: dict[str, str | int] = {"aud": audience, "exp": now // 1000 + VALID_SECONDS, "sub": f"https://{platform.signer.name}"}
     return [
         (b"Content-Type", b"application/octet-stream"),
         (b"Content-Encoding", b"aes128gcm"),
-        (b"Authorization", f"vapid t={_token(_key(platform), claims)}, k={public_key(platform)}".encode()),
+        (b"Authorization", f"vapid t={_token(key, claims)}, k={encoded(_raw(key))}".encode()),
         (b"TTL", str(TTL_SECONDS).encode()),
         (b"Urgency", b"high"),
     ]
@@ -98,7 +97,7 @@ def decoded(text: str) -> bytes:
 def _key(platform: Platform) -> ec.EllipticCurvePrivateKey:
     """Return the key by which the server is known to push services (VAPID). Raises StoreUnavailable."""
     digest = hmac.digest(platform.store.secret, b"push", "sha512")  # twice as long as the order, so that every key is as likely
-    return ec.derive_private_key(int.from_bytes(digest, "big") % (_ORDER - 1) + 1, _CURVE)
+    return ec.derive_private_key(int.from_bytes(digest, "big") % (_CURVE.group_order - 1) + 1, _CURVE)
 
 
 def _token(key: ec.EllipticCurvePrivateKey, claims: dict[str, str | int]) -> str:

@@ -28,7 +28,7 @@ KINDS = {
 }
 # Comments that are lines of their own, but for licences; indents; empty lines. Inside a line nothing is taken out: it may be a text.
 _UNREAD = re.compile(rb"^[ \t]*(?://.*|/\*[^!](?s:.*?)\*/[ \t]*)\n|^[ \t]+|^\n", re.MULTILINE)
-_IMPORTS = re.compile(r'(?:^|;)import\b[^;"(]*"\./([\w.]+)"', re.MULTILINE).findall
+_IMPORTS = re.compile(r'^import\b[^;"(]*"\./([\w.]+)"', re.MULTILINE).findall
 FOREVER = "public, max-age=31536000, immutable"
 CRESTS = "crests.css"
 ICON = "icon.svg"

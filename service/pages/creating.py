@@ -127,7 +127,6 @@ def _number(name: str, label: str, usual: Any, schema: Mapping[str, Any]) -> dic
         "kind": "integer",
         "name": name,
         "label": label,
-        "about": "",
         "usual": usual,
         "first": "" if usual is None else usual,
         "unit": 1,

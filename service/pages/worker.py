@@ -7,8 +7,8 @@ from pathlib import Path
 from flask import Flask, Response, request
 
 from service.http.middleware import info_of
-from service.http.responses import empty_response, names_tag, sorted_json
-from service.http.static import mark_of, short
+from service.http.responses import public, sorted_json
+from service.http.static import short
 from service.pages.html import Pages, game_in_brief
 
 PATH = "/worker.js"  # of the root, since a worker has a say in what is below its own folder
@@ -20,14 +20,12 @@ _SOURCE = Path(__file__).parents[2] / "web" / "worker" / "worker.js"
 def mount(app: Flask, pages: Pages) -> None:
     """Add the service worker to the Flask application. Everybody may see it. Browsers ask for a newer one at each page."""
     content = script(pages)
-    tag = mark_of({PATH: content})
 
     def served() -> Response:
         info = info_of(request.environ)
         info.operation, info.open = "static", True
-        known = names_tag(request.headers.get("If-None-Match"), tag)
-        response = empty_response(304) if known else Response(content, mimetype="text/javascript")
-        response.headers.update({"ETag": f'"{tag}"', "Cache-Control": "no-cache", "Content-Security-Policy": POLICY})
+        response = public(Response(content, mimetype="text/javascript"), request.headers.get("If-None-Match"))
+        response.headers.update({"Cache-Control": "no-cache", "Content-Security-Policy": POLICY})
         return response
 
     app.add_url_rule(PATH, "files/worker", served)

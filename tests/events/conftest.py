@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,5 @@ def keeper(platform: Platform, servers: Servers) -> Iterator[Platform]:
 @pytest.fixture
 def server(quiet_servers: Servers, tmp_path: Path) -> Iterator[Server]:
     """A server of its own with a log, whose time passes when a test says so."""
-    found = Server(quiet_servers, tmp_path)
-    yield found
-    for platform in found.opened:
-        platform.close()
+    with closing(Server(quiet_servers, tmp_path)) as found:
+        yield found

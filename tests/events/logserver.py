@@ -41,6 +41,10 @@ class Server:
         self.opened.append(platform)
         return platform
 
+    def close(self) -> None:
+        for platform in self.opened:
+            platform.close()
+
     def begin(self, target: int = 1_000_000, **settings: Any) -> str:
         match = play.create(self.platform, self.ann, "tally", {"one": "me", "two": "me"}, {"target": target}, settings=settings).match
         play.play(self.platform, match, "system", [{"type": "advance"}])

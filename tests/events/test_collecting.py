@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -71,10 +72,8 @@ class Collected(Server):
 
 @pytest.fixture
 def server(quiet_servers: Servers, tmp_path: Path) -> Iterator[Collected]:
-    found = Collected(quiet_servers, tmp_path)
-    yield found
-    for platform in found.opened:
-        platform.close()
+    with closing(Collected(quiet_servers, tmp_path)) as found:
+        yield found
 
 
 def checked(server: Collected, file: File) -> None:

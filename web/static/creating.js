@@ -1,7 +1,7 @@
 // The form of a new match. It is loaded when somebody begins one, and its fields say by their names where they belong in the request.
 
-import { ask, json, Problem, registered, send } from "./asking.js";
-import { people, whom } from "./inviting.js";
+import { ask, registered, send } from "./asking.js";
+import { nameOf, people, whom } from "./inviting.js";
 import { make, onSubmit } from "./site.js";
 
 /** Open the form. `game`: the game that is chosen first. `invited`: the id of a player to invite, if any. */
@@ -60,9 +60,7 @@ function offer(form, id, name) {
 
 /** Keep the second seat of each game for a player. */
 async function invite(form, id) {
-  const { name } = await json(`/v1/players/${encodeURIComponent(id)}`);
-  if (name === null) throw new Problem({ code: "", detail: "This player has left." });
-  offer(form, id, name);
+  offer(form, id, await nameOf(id));
   for (const seats of form.querySelectorAll(".seating")) seats.querySelectorAll("select")[1].value = `player:${id}`;
 }
 

@@ -14,6 +14,13 @@ export async function people() {
     .map(([id, { name }]) => [id, name]);
 }
 
+/** Return the name of a player. Throw Problem for one who has left. */
+export async function nameOf(id) {
+  const { name } = await json(`/v1/players/${encodeURIComponent(id)}`);
+  if (name === null) throw new Problem({ code: "", detail: "This player has left." });
+  return name;
+}
+
 /** Ask for a player. Return the id and the name, or null. Names need not be unique, so a name is only that of somebody whom the reader has played with. */
 export async function whom(question, send) {
   const known = await people();
@@ -26,9 +33,7 @@ export async function whom(question, send) {
     if (named.length > 1) throw new Problem({ code: "", detail: "You have played with several who have this name. Give the address of the player's page." });
     const id = named[0]?.[0] ?? PLAYER.exec(text)?.[0];
     if (!id) throw new Problem({ code: "", detail: "You have played with nobody of this name. Ask for the address of the player's page: it is under the player's own name." });
-    const { name } = await json(`/v1/players/${id}`);
-    if (name === null) throw new Problem({ code: "", detail: "This player has left." });
-    found = { id, name };
+    found = { id, name: await nameOf(id) };
   });
   return found;
 }
