@@ -149,7 +149,7 @@ def check(platform: Platform, sample: int) -> Checkup:
     missing = [name for name in needed if name not in names]
     heads |= {match: (0, away.head) for match, away in filed.items() if name_of(match, away) in names}
     here = {match: version for match, (_, version) in heads.items()} | {match: away.head for match, away in filed.items()}
-    ahead = [*_ahead(names, here), *_logged_ahead(platform, names, here)]
+    ahead = [*_ahead(here, _archived(names), "the archive"), *_ahead(here, _logged(platform, names), "the server's log")]
     newest = sorted(heads, key=heads.__getitem__, reverse=True)
     chosen = newest[: (sample + 1) // 2]
     rest = newest[len(chosen) :]
@@ -162,19 +162,24 @@ def check(platform: Platform, sample: int) -> Checkup:
     return Checkup(len(heads), sum(version for _, version in heads.values()), latest, lost, len(chosen), findings, needed, missing, ahead)
 
 
-def _ahead(names: set[str], here: Mapping[str, int]) -> Iterator[Ahead]:
-    """Yield the matches of which the archive has a later version. `here`: the versions in the store, by match."""
+def _ahead(here: Mapping[str, int], there: Mapping[str, int], who: str) -> Iterator[Ahead]:
+    """Yield the matches of which somebody has a later version. `here` and `there`: the versions in the store and elsewhere, by match."""
+    for match in sorted(there):
+        if there[match] > here.get(match, 0):
+            yield Ahead(match, here.get(match, 0), there[match], who)
+
+
+def _archived(names: set[str]) -> dict[str, int]:
+    """Return the last version of each match in the archive."""
     there: dict[str, int] = {}
     for name in names:
         if fits(MATCH, match := match_in(name)):
             there[match] = max(there.get(match, 0), head_in(name))
-    for match in sorted(there):
-        if there[match] > here.get(match, 0):
-            yield Ahead(match, here.get(match, 0), there[match], "the archive")
+    return there
 
 
-def _logged_ahead(platform: Platform, names: set[str], here: Mapping[str, int]) -> Iterator[Ahead]:
-    """Yield the matches of which tiles of the server's log have a later version. The tiles are in the archive, and the store lacks them."""
+def _logged(platform: Platform, names: set[str]) -> dict[str, int]:
+    """Return the last version of each match in those tiles of the server's log that are in the archive, and that the store lacks."""
     there: dict[str, int] = {}
     logs = platform.store.server_logs
     sizes = {name.split("/")[1]: 0 for name in names if name.startswith(LOG)}
@@ -187,9 +192,7 @@ def _logged_ahead(platform: Platform, names: set[str], here: Mapping[str, int]) 
                     if "match" in leaf and "version" in leaf:
                         there[leaf["match"]] = max(there.get(leaf["match"], 0), leaf["version"])
             number += 1
-    for match in sorted(there):
-        if there[match] > here.get(match, 0):
-            yield Ahead(match, here.get(match, 0), there[match], "the server's log")
+    return there
 
 
 def as_text(found: Checkup) -> str:
