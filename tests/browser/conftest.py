@@ -49,12 +49,13 @@ def push_service() -> Iterator[Receiver]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory, push_service: Receiver) -> Iterator[private.Place]:
+    """A service whose log has its first leaf. Before that it has no checkpoint, and the browser would say so."""
     pyodide = str(settings_from_environment().pyodide.resolve())  # of the checkout, if it was fetched
     environment = {"WARLEDGER_PYODIDE": pyodide, "WARLEDGER_HOOK_ORIGINS": push_service.origin}
     with private.service(tmp_path_factory.mktemp("browser") / "data", "--web", "1", "--workers", "1", environment=environment) as running:
         body = {"game": "war", "seats": {"red": "me", "blue": "open"}}
         Api(running.url, "Eve").ask("POST", "/v1/matches", body)
-        within(PATIENCE / 1000, lambda: requests.get(f"{running.url}/log/checkpoint", timeout=15).ok)  # a page asks for it at once
+        within(PATIENCE / 1000, lambda: requests.get(f"{running.url}/log/checkpoint", timeout=15).ok)
         yield running
 
 

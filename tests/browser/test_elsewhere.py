@@ -48,14 +48,7 @@ def origin(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def logged(service: private.Place) -> None:
-    """Wait until the server's log has its first leaf. Before that it has no checkpoint, and the browser would say so."""
-    Api(service.url, "Lin").ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}})
-    within(PATIENCE / 1000, lambda: requests.get(f"{service.url}/log/checkpoint", timeout=15).ok)
-
-
-@pytest.fixture
-def visit(browser: Browser, service: private.Place, logged: None, origin: str, tmp_path: Path) -> Iterator[Visit]:
+def visit(browser: Browser, service: private.Place, origin: str, tmp_path: Path) -> Iterator[Visit]:
     """Return a function that opens a page of the other origin, in a browser of its own. What the page says of errors fails the test."""
     contexts, wrong = [], []
 
