@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from games.lifecycle import DRAW, VOID
+from games.sentences import listed
 
 WIDTH = 120  # columns of a board, at most
 LINES = 60  # lines of a board, at most
@@ -75,16 +76,6 @@ def paragraph(label: str, parts: Iterable[str], gap: str = ", ", width: int = WI
 def apart(left: str, right: str, width: int = WIDTH) -> str:
     """Return a line with words at both ends."""
     return left + " " * max(2, width - len(left) - len(right)) + right
-
-
-def counted(number: int, thing: str, many: str = "") -> str:
-    """Return a number with its noun: `1 card`, `2 cards`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {many or thing + 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a phrase: `red, blue and green`."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def verdict(outcome: Mapping[str, Any]) -> str:

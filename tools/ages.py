@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from games.drawing import counted
+from games.sentences import counted
 
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000  # ms

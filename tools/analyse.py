@@ -20,9 +20,10 @@ from tqdm import tqdm
 
 from events.errors import NoMatch
 from games import GAMES
-from games.drawing import counted, legible
+from games.drawing import legible
 from games.kernel import Game
 from games.patterns import MATCH, matches
+from games.sentences import counted
 from players import LEVELS
 from players.analysis import Judged
 from record.decisions import Decision, decisions

@@ -17,9 +17,9 @@ from events.errors import ArchiveDamaged, ArchiveTaken, ArchiveUnavailable, NoMa
 from events.keeping import embedded
 from events.platform import Platform, open_platform
 from events.store.archiving import Away
-from games.drawing import counted
 from games.patterns import MATCH
 from games.patterns import matches as fits
+from games.sentences import counted
 from tools.platform import Unable, add_data_option, opened
 from workers.archivist import FEW
 

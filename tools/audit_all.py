@@ -21,7 +21,8 @@ from events.errors import NoMatch, StoreUnavailable
 from events.notary import server_log_audit
 from events.platform import Platform, Settings, open_platform
 from events.store.projections import Listed
-from games.drawing import counted, legible
+from games.drawing import legible
+from games.sentences import counted
 from record.trail import Finding
 
 PATIENCE = 60.0  # seconds that the store may be away at a time

@@ -27,9 +27,9 @@ from events.keeping.losses import Loss, about
 from events.platform import Platform, open_platform, settings_from_environment
 from events.store.server_logs import hash_of
 from evidence.tiles import WIDTH, BadTile, unbundled
-from games.drawing import counted
 from games.patterns import MATCH
 from games.patterns import matches as fits
+from games.sentences import counted
 from record.json_text import loads
 from service.supervisor.serve import Unable as InUse
 from service.supervisor.serve import lock

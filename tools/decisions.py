@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from games import GAMES
-from games.drawing import counted
 from games.kernel import Game
+from games.sentences import counted
 from record.thinking.again import Decisions, Outcome, Result, Task, run
 
 FEW = 200  # decisions and iterations that one process finishes before others have started

@@ -18,9 +18,9 @@ from typing import Any
 
 import table.state
 from games import GAMES
-from games.drawing import counted
 from games.kernel import Game, Outcome, Shared
 from games.schema import Schema
+from games.sentences import counted
 from record.notices import KINDS
 from service.api.openapi import described
 from service.http import limits

@@ -19,7 +19,8 @@ from evidence.checkpoints import hashes_of
 from evidence.notes import COSIGNATURE, Malformed, parse_vkey
 from evidence.showing import Shown, ShowsNothing
 from games import GAMES
-from games.drawing import counted, legible
+from games.drawing import legible
+from games.sentences import counted
 from record.dossiers.findings import Findings
 from record.dossiers.lines import WHOLE
 from record.dossiers.records import lines_of

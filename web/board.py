@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from games.drawing import counted, listed
 from games.scene import Area, Link, Mark, News, Piece, Place, Scene
+from games.sentences import counted, listed
 from web.drawing import Box, Sheet, group
 from web.flow import GAP, Item, Placed, badge, drawn, flow, glyph, least, rectangle, text
 from web.look import BADGE, Look, painted

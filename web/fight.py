@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from games.drawing import counted
 from games.scene import Fight, Piece, Side
+from games.sentences import counted
 from web.drawing import Box, Sheet, group
 from web.flow import Item, Part, badge, drawn, flow, glyph, rectangle, text
 from web.look import BADGE, Look

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from games import patterns
-from games.drawing import listed
 from games.kernel import Event
 from games.scene import Die, News, Scene, Travel
+from games.sentences import listed
 from web.look import Look
 
 MOST_PLACES = 8  # the most places to mark as touched; more would be the whole map

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from games.drawing import listed
 from games.scene import Card, Detail, Die, Hand, News, Panel, Scene, Track
+from games.sentences import listed
 from web.drawing import Box, Sheet, group
 from web.flow import Item, Part, badge, drawn, flow, glyph, moved, rectangle, text
 from web.look import BADGE, Look

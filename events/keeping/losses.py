@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from events.keeping import durable
-from games.drawing import counted
+from games.sentences import counted
 
 FOLDER = "journal"
 

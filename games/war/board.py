@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from games.drawing import WIDTH, Sheet, apart, counted, heading, letter, listed, paragraph, verdict
+from games.drawing import WIDTH, Sheet, apart, heading, letter, paragraph, verdict
 from games.kernel import Seat
+from games.sentences import counted, listed
 from games.war.data import BROWN, COLUMNS, COMBAT_CARDS, MOVES, REINFORCEMENTS, SYMBOL, SYMBOLS, VALUE
 from games.war.document import State
 from games.war.outcome import points

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from games.drawing import counted
 from games.kernel import Event, Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Die, Fight, Hand, Link, Panel, Piece, Place, Scene, Side, Track, spread
+from games.sentences import counted
 from games.war.attacks import CONQUERED, bonus
 from games.war.data import BROWN, CARDS, COLUMNS, COMBAT_CARDS, FOLDER, MOVES, REINFORCEMENTS
 from games.war.document import ScoreSheetRow, State

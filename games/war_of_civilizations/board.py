@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from games.drawing import Sheet, apart, counted, ended, heading, legible, letter, paragraph
+from games.drawing import Sheet, apart, ended, heading, legible, letter, paragraph
 from games.kernel import Seat
+from games.sentences import counted
 from games.war_of_civilizations import telling
 from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESERVE, RESOURCES, RING, SHIPS
 from games.war_of_civilizations.sight import View

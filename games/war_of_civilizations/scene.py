@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from games.drawing import counted
 from games.kernel import Event, Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Die, Fight, Hand, Link, Mark, Panel, Piece, Place, Scene, Side, Track, spread
+from games.sentences import counted
 from games.war_of_civilizations import data, telling
 from games.war_of_civilizations.battle.record import fighters, strength, support
 from games.war_of_civilizations.outcome import scores

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from games.drawing import counted, listed, tallied
+from games.drawing import tallied
+from games.sentences import counted, listed
 from games.war_of_civilizations.sight import View
 
 

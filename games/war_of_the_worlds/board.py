@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from games.drawing import Sheet, apart, counted, ended, heading, paragraph, tallied
+from games.drawing import Sheet, apart, ended, heading, paragraph, tallied
 from games.kernel import AUDITOR, Seat
+from games.sentences import counted
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.sight import View, size
 from games.war_of_the_worlds.state import civilians_left, income

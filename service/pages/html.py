@@ -11,14 +11,17 @@ from flask import Response, request
 
 from games.kernel import Game
 from games.picture import picture
+from games.sentences import Sentence
 from record.guides import FILE as GUIDE
 from service.api.operations import problem_of
 from service.context import Service
+from service.http.languages import page_language
 from service.http.middleware import info_of
 from service.http.problems import CODES, Problem
 from service.http.static import Files
 from service.pages.pyodide import Pyodide
 from table.data import LEVELS
+from web.languages import words_of
 from web.look import look
 
 HTML = "text/html"
@@ -27,13 +30,34 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
 )
 
+
+@jinja2.pass_context
+def _say(context: jinja2.runtime.Context, text: str, **facts: Any) -> str:
+    """Return a text of a template in the language of the page. The names of its facts are in braces."""
+    return words_of(context["language"])(Sentence(text, facts))
+
+
+@jinja2.pass_context
+def _say_many(context: jinja2.runtime.Context, one: str, many: str, number: int, **facts: Any) -> str:
+    """Return a text of a template in the form for a number."""
+    return words_of(context["language"])(Sentence(one, facts, many, number))
+
+
+@jinja2.pass_context
+def _shown(context: jinja2.runtime.Context, value: Any) -> Any:
+    """Return what a template shows of a value: a sentence in the language of the page."""
+    return words_of(context["language"])(value) if isinstance(value, Sentence) else value
+
+
 _templates = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parents[2] / "web" / "pages"),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,
     undefined=jinja2.StrictUndefined,
+    finalize=_shown,
 )
+_templates.globals.update({"_": _say, "ngettext": _say_many})
 
 
 class Pages(NamedTuple):
@@ -57,7 +81,7 @@ def html_response(
 def rendered(pages: Pages, template: str, values: Mapping[str, Any], audits: bool = False) -> bytes:
     """Return the HTML of a page. `audits`: as for `html_response`."""
     games = [game_in_brief(game) for game in pages.service.games.values()]
-    shared = {"here": "", "games": games, "static": pages.files.folder}
+    shared = {"here": "", "games": games, "static": pages.files.folder, "language": page_language(request.environ)}
     shared["pyodide"] = pages.pyodide.folder if audits and pages.pyodide else ""
     return _templates.get_template(template).render({**shared, **values}).encode()
 

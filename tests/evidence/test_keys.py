@@ -14,7 +14,7 @@ import pytest
 
 from evidence.leaves import DUE_MS
 from games import GAMES
-from games.drawing import counted
+from games.sentences import counted
 from record.dossiers.lines import WHOLE
 from record.dossiers.statements import Kept
 from record.dossiers.verifying import Source, verify

@@ -1,0 +1,93 @@
+"""Languages: the catalogues that say in other languages what code, templates and data say in English.
+
+A catalogue is a PO file named by its language: one in the folder of each game, `table/ru.po` and `web/ru.po`. A language exists if
+`web/` has a catalogue of it. What a catalogue lacks is said in English. English has no catalogue, and no catalogue is read before somebody
+asks for its language.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Mapping
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+from typing import Any
+
+from games.sentences import Sentence
+
+ENGLISH = "en"
+_ROOT = Path(__file__).parents[1]
+WEB, TABLE = _ROOT / "web", _ROOT / "table"
+LANGUAGES = (ENGLISH, *sorted([path.stem for path in WEB.glob("*.po")]))
+"""Every language, by its code: those that have a catalogue, after English."""
+
+
+@functools.cache
+def own_name(language: str) -> str:
+    """Return the name of a language in that language."""
+    from babel import Locale
+
+    return str(Locale.parse(language).get_display_name(language)).capitalize()
+
+
+@functools.cache
+def catalogue(language: str, *folders: Path) -> NullTranslations:
+    """Return the catalogue of a language: of the first folder that has a text, at last of `table/` and `web/`."""
+    found = NullTranslations()
+    for folder in reversed((*folders, TABLE, WEB)):
+        path = folder / f"{language}.po"
+        if language != ENGLISH and path.exists():
+            own = read(path)
+            own.add_fallback(found)
+            found = own
+    return found
+
+
+def read(path: Path) -> GNUTranslations:
+    """Return the catalogue in a PO file."""
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    compiled = io.BytesIO()
+    with path.open("rb") as file:
+        write_mo(compiled, read_po(file))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+class Words:
+    """What is said in a language. `names`: what ids among the facts of a sentence are called. There is one object for each language.
+
+    >>> from games.sentences import say
+    >>> words_of("en")(say("{seat} won.", seat="Red"))
+    'Red won.'
+    """
+
+    def __init__(self, language: str, texts: NullTranslations, names: Mapping[str, str]) -> None:
+        self.language = language
+        self._texts = texts
+        self._names = names
+
+    def __call__(self, text: str) -> str:
+        """Return a text in the language. The facts of a sentence are said, too."""
+        if self.language == ENGLISH:
+            return text
+        if not isinstance(text, Sentence):
+            return self._texts.gettext(text) if text else text
+        template = self._texts.ngettext(text.template, text.many, text.number) if text.many else self._texts.gettext(text.template)
+        return template.format_map({name: self._fact(value) for name, value in text.facts.items()}) if text.facts else template
+
+    def _fact(self, value: Any) -> Any:
+        """Return a fact in the language: a list of names with commas, an id by its name."""
+        if isinstance(value, (list, tuple)):
+            return ", ".join([self._fact(one) for one in value])
+        if not isinstance(value, str):
+            return value
+        return self._names.get(value) or self(value)
+
+
+@functools.cache
+def words_of(language: str) -> Words:
+    """Return what is said in a language outside games."""
+    return Words(language, catalogue(language), {})
