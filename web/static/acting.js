@@ -2,6 +2,7 @@
 
 import { json, keeping, send } from "./asking.js";
 import { comparing, failed } from "./evidence.js";
+import { t } from "./language.js";
 import { browserName, Signing } from "./signing.js";
 import { tell } from "./site.js";
 
@@ -24,7 +25,7 @@ export async function unsigned() {
     return here.why;
   } catch (problem) {
     loaded = null;
-    return `Moves are not signed: ${problem.message}`;
+    return t("Moves are not signed: {reason}", { reason: problem.message });
   }
 }
 
@@ -59,7 +60,7 @@ export async function act({ path, match, seat, version, body, actions }) {
   const sent = actions ? body : Array.isArray(body) ? admitted : admitted[0];
   for (let tries = 1; ; tries += 1) {
     const move = await moveAt(match, actor, version);
-    if (move === null) tell("This was sent without a signature, since the history of the match could not be followed.", true);
+    if (move === null) tell(t("This was sent without a signature, since the history of the match could not be followed."), true);
     const headers = move && { "Warledger-Signature": await sdk.signed(await (await signing()).key(keeping.player), move, admitted) };
     try {
       return await send(path, sent, headers ?? {});

@@ -2,6 +2,7 @@
 // A worker of the server thinks. The page asks until the answer is there.
 
 import { ask, keeping, Problem } from "./asking.js";
+import { t } from "./language.js";
 import { crest, make, player, tell } from "./site.js";
 import { HIGH, percent, points, turn, WIDE } from "./turning.js";
 import { sentence, word } from "./words.js";
@@ -27,11 +28,11 @@ export function mount(element, { match, words, seats, last, show }) {
   const path = `/v1/matches/${match}/analysis`;
   const name = (seat) => seats.find(({ id }) => id === seat)?.name ?? seat;
   const told = (action) => sentence(words, action);
-  const waiting = ({ version, versions }) => (said.textContent = `Analysing … version ${version} of ${versions}`);
+  const waiting = ({ version, versions }) => (said.textContent = t("Analysing … version {version} of {versions}", { version, versions }));
 
   async function work() {
     button.disabled = true;
-    said.textContent = "Analysing …";
+    said.textContent = t("Analysing …");
     try {
       const found = await begun();
       if (found) draw(found);
@@ -56,20 +57,20 @@ export function mount(element, { match, words, seats, last, show }) {
 
   function draw(found) {
     const decided = new Map(found.decisions.map((decision) => [decision.version, decision]));
-    const at = (version) => make("button", { type: "button", class: "small", onclick: () => show(version) }, `Version ${version}`);
+    const at = (version) => make("button", { type: "button", class: "small", onclick: () => show(version) }, t("Version {version}", { version }));
     const turns = found.turning_points.map((point) => make("li", {}, at(point.version), make("span", {}, turn(point, decided.get(point.version), told, name))));
     const figures = Object.entries(found.seats).map(([seat, { decisions, agreed, lost }]) =>
-      make("li", {}, crest(`b-${seat}`), make("span", {}, `${name(seat)}: ${decisions} decisions, ${agreed} as good as any, ${lost.toFixed(2)} victories lost in all.`)),
+      make("li", {}, crest(`b-${seat}`), make("span", {}, t("{seat}: decisions {decisions}, as good as any {agreed}, victories lost in all {lost}.", { seat: name(seat), decisions, agreed, lost: t.number(lost, { maximumFractionDigits: 2, minimumFractionDigits: 2 }) }))),
     );
-    said.textContent = `Judged by ${word(words, `ai_${found.by.level}`)}, by what each seat knew when it decided. Luck is no error.`;
-    result.replaceChildren(picture(found), make("ul", {}, ...figures), make("ol", { "aria-label": "Turning points" }, ...turns));
+    said.textContent = t("Judged by {level}, by what each seat knew when it decided. Luck is no error.", { level: word(words, `ai_${found.by.level}`) });
+    result.replaceChildren(picture(found), make("ul", {}, ...figures), make("ol", { "aria-label": t("Turning points") }, ...turns));
     result.hidden = false;
     button.hidden = true;
   }
 
   function picture({ decisions }) {
     const svg = document.createElementNS(SVG, "svg");
-    const label = `What each seat could expect, from version 1 to ${last()}: at last ${seats.map(({ id, name: own }) => `${own} ${percent(decisions.at(-1)?.expected[id] ?? 0)}`).join(", ")}`;
+    const label = t("What each seat could expect, from version 1 to {last}: at last {shares}", { last: last(), shares: seats.map(({ id, name: own }) => `${own} ${percent(decisions.at(-1)?.expected[id] ?? 0)}`).join(", ") });
     for (const [key, value] of Object.entries({ viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img", "aria-label": label })) svg.setAttribute(key, value);
     for (const { id, ground } of seats) {
       const [group, line] = [document.createElementNS(SVG, "g"), document.createElementNS(SVG, "polyline")];
@@ -86,11 +87,11 @@ export function mount(element, { match, words, seats, last, show }) {
   }
 
   const result = make("div", { hidden: true });
-  const button = make("button", { type: "button", class: "first", onclick: work }, "Analyse this match");
+  const button = make("button", { type: "button", class: "first", onclick: work }, t("Analyse this match"));
   element.classList.add("analysis");
   element.replaceChildren(
     make("link", { rel: "stylesheet", href: new URL("./analysing.css", import.meta.url).pathname }),
-    make("h2", {}, "Where it turned"),
+    make("h2", {}, t("Where it turned")),
     make("p", { class: "row" }, button),
     said,
     result,
@@ -99,16 +100,16 @@ export function mount(element, { match, words, seats, last, show }) {
 
 /** Show what a level would do for the seat that plays, and what it thinks of the best choices. `play` is the Playing of the page. */
 export async function hint(play) {
-  tell("Thinking …");
+  tell(t("Thinking …"));
   try {
-    const { action, options, level } = await answered(`${play.api}/hint?seat=${play.seat}`, () => tell("Thinking …"));
+    const { action, options, level } = await answered(`${play.api}/hint?seat=${play.seat}`, () => tell(t("Thinking …")));
     const listed = options.slice(0, TOLD).map((option) => make("li", {}, `${percent(option.worth)}: ${sentence(play.words, option.action)}`));
-    const close = make("button", { type: "button" }, "Close");
+    const close = make("button", { type: "button" }, t("Close"));
     const dialog = make(
       "dialog",
       { class: "wide", "aria-labelledby": "hint-title", onclose: () => dialog.remove() },
       make("h2", { id: "hint-title", tabindex: -1, autofocus: true }, sentence(play.words, action)),
-      make("p", { class: "note" }, `${word(play.words, `ai_${level}`)}, would do this. It knows what your seat sees. Percentages are shares of a victory.`),
+      make("p", { class: "note" }, t("{level}, would do this. It knows what your seat sees. Percentages are shares of a victory.", { level: word(play.words, `ai_${level}`) })),
       make("ol", {}, ...listed),
       make("p", { class: "row end" }, close),
     );

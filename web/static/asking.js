@@ -1,6 +1,7 @@
 // Asking the API: the key goes into a header, and every failure is a Problem with a sentence.
 
 import { Keeping } from "./keeping.js";
+import { language, t } from "./language.js";
 
 function storage() {
   try {
@@ -15,7 +16,7 @@ export const keeping = new Keeping(storage());
 /** A failure: `code` and `detail` as the API tells them; `code` is "away" if there was no answer. */
 export class Problem extends Error {
   constructor(body, status = 0) {
-    super(body.detail ?? "The server did not answer. Try again.");
+    super(body.detail ?? t("The server did not answer. Try again."));
     Object.assign(this, body);
     this.code = body.code ?? "away";
     this.status = status;
@@ -24,7 +25,7 @@ export class Problem extends Error {
 
 /** Ask for something with the key, if there is one, and return the response. Raise Problem. */
 export async function ask(path, { method = "GET", body, headers = {}, signal, accept = "application/json" } = {}) {
-  const all = { Accept: accept, ...keeping.headers, ...headers };
+  const all = { Accept: accept, "Accept-Language": language, ...keeping.headers, ...headers };
   if (body !== undefined) all["Content-Type"] = "application/json";
   let response;
   try {

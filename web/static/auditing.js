@@ -9,20 +9,34 @@ import { alone, aloneTold, checked, decided, failing, forked, receiptsTold, ruli
 import { dayOf, Disagreement } from "./comparing.js";
 import { askText } from "./dialogs.js";
 import { comparing } from "./evidence.js";
+import { t } from "./language.js";
 import { make } from "./site.js";
 
-const ABOUT_AGAIN = "To decide every action again, your browser loads Python and the rules of this server, 7 MB the first time. It sends nothing.";
+const ABOUT_AGAIN = t("To decide every action again, your browser loads Python and the rules of this server, 7 MB the first time. It sends nothing.");
+const CHECKED = {
+  entries: t("Entries"),
+  digests: t("Digests"),
+  salts: t("Salts"),
+  rolls: t("Rolls of dice"),
+  moves: t("Moves"),
+  signatures: t("Signatures"),
+  receipts: t("Receipts"),
+  reads: t("Reads of staff"),
+  leaves: t("Leaves of the log"),
+  "running hashes": t("Running hashes"),
+  logs: t("Logs"),
+};
 
 /** Put the audit into an element. `match`: the match of the page, if there is one; it is over. */
 export function mount(element, { match = null } = {}) {
   const said = make("p", { class: "verdict", role: "status" });
-  const list = make("ol", { "aria-label": "Findings", hidden: true });
-  const held = make("ul", { "aria-label": "Receipts", class: "held", hidden: true });
-  const more = make("details", { hidden: true }, make("summary", {}, "What was checked, and what was not"));
+  const list = make("ol", { "aria-label": t("Findings"), hidden: true });
+  const held = make("ul", { "aria-label": t("Receipts"), class: "held", hidden: true });
+  const more = make("details", { hidden: true }, make("summary", {}, t("What was checked, and what was not")));
   const input = make("input", { type: "file", multiple: true });
-  const button = match && make("button", { type: "button", class: "first" }, "Check this match");
+  const button = match && make("button", { type: "button", class: "first" }, t("Check this match"));
   const { pyodide } = element.dataset;
-  const again = pyodide && make("button", { type: "button", hidden: !match, onclick: decide }, "Decide every action again");
+  const again = pyodide && make("button", { type: "button", hidden: !match, onclick: decide }, t("Decide every action again"));
   let last = match && (() => dossier(match)); // yields what is to be decided again
   let turn = 0;
   let working = new AbortController();
@@ -57,10 +71,10 @@ export function mount(element, { match = null } = {}) {
       const all = await withKept(await given(), await here.all(), here.sdk.readReceipt);
       if (!all.keys.length && all.receipts.length && !(await isDossier(all.files))) all.keys = await published();
       const { told: signedBy, verify } = await import("./verify.mjs");
-      const result = await checked(verify, all, (lines) => told(`Checking … ${lines.toLocaleString("en")} lines`));
+      const result = await checked(verify, all, (lines) => told(t.n("Checking … {count} line", "Checking … {count} lines", lines)));
       return { ...result, own: all.own, signers: result.files.flatMap(signedBy), log: await continued(here, result.checkpoints) };
     };
-    return work("Checking …", job, show);
+    return work(t("Checking …"), job, show);
   }
 
   /** Check receipts and checkpoints without a file. */
@@ -72,7 +86,7 @@ export function mount(element, { match = null } = {}) {
       const states = await alone(receipts, here.sdk.readReceipt, (note) => trusted.isSigned(note), ask);
       return { states, log: await logged(here, checkpoints, consistency, trusted) };
     };
-    return work("Comparing …", job, ({ states, log }) => {
+    return work(t("Comparing …"), job, ({ states, log }) => {
       const { ok, text } = states.length ? aloneTold(states) : { ok: true, text: "" };
       say([text, log.text].filter(Boolean).join(" "), ok && !log.bad ? "holds" : "fails");
       showHeld(receiptsTold(states));
@@ -82,10 +96,10 @@ export function mount(element, { match = null } = {}) {
   /** Let the rules decide again what was checked last, or the match of the page. */
   function decide() {
     const job = async (told, signal) => {
-      const progress = ({ entries, of }) => told(`Deciding again … ${entries.toLocaleString("en")} of ${of.toLocaleString("en")} entries`);
+      const progress = ({ entries, of }) => told(t("Deciding again … {number} of {count} entries", { number: t.number(entries), count: t.number(of) }));
       return decided(`${pyodide}/deciding.js`, (await last()).files, progress, signal);
     };
-    return work("Loading Python …", job, (result) => {
+    return work(t("Loading Python …"), job, (result) => {
       showFindings(result, ruling(result));
       showMore(make("ul", {}, ...result.reports.flatMap(aboutRules).map((sentence) => make("li", {}, sentence))));
     });
@@ -116,15 +130,15 @@ export function mount(element, { match = null } = {}) {
     const done = Object.entries(result.checked).filter(([, number]) => number);
     showMore(
       make("ul", {}, ...result.files.map((file) => make("li", {}, about(file)))),
-      make("ul", {}, ...result.signers.map((sentence) => make("li", {}, `${sentence}.`)), ...done.map(([name, number]) => make("li", {}, `${number.toLocaleString("en")} ${name}`))),
-      make("p", {}, "Not checked:"),
-      make("ul", {}, ...result.unchecked.map((sentence) => make("li", {}, sentence))),
+      make("ul", {}, ...result.signers.map((sentence) => make("li", {}, `${sentence}.`)), ...done.map(([name, number]) => make("li", {}, `${CHECKED[name] ?? name}: ${t.number(number)}`))),
+      make("p", {}, t("Not checked:")),
+      make("ul", {}, ...result.unchecked.map((sentence) => make("li", {}, t(sentence)))),
     );
   }
 
   function line({ version, code, sentence }, versions) {
     const seek = () => element.dispatchEvent(new CustomEvent("seek", { bubbles: true, detail: { version } }));
-    const name = version === null ? "File" : `Version ${version}`;
+    const name = version === null ? t("File") : t("Version {version}", { version });
     const place = versions.includes(version)
       ? make("button", { type: "button", class: "small", onclick: seek }, name)
       : make("b", {}, name);
@@ -135,13 +149,13 @@ export function mount(element, { match = null } = {}) {
   async function dropped(files) {
     const given = await sorted(files);
     const [other] = given.others;
-    if (other) say(`${other.name} is not the file of a match. Give a dossier or a record, as text that begins with “{”.`, "fails");
+    if (other) say(t("{file} is not the file of a match. Give a dossier or a record, as text that begins with “{brace}”.", { file: other.name, brace: "{" }), "fails");
     else if (given.files.length) check(async () => given);
     else if (given.receipts.length || given.checkpoints.length) hold(given);
-    else say("Give the file of a match as well: a dossier or a record. Drop it together with what you have kept.", "fails");
+    else say(t("Give the file of a match as well: a dossier or a record. Drop it together with what you have kept."), "fails");
   }
 
-  const pasted = (text) => dropped([new File([text], "What was pasted")]);
+  const pasted = (text) => dropped([new File([text], t("What was pasted"))]);
 
   const holds = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragover", (event) => {
@@ -163,9 +177,9 @@ export function mount(element, { match = null } = {}) {
     pasted(text);
   });
   const paste = make("button", { type: "button", onclick: async () => {
-    const text = await askText("Paste it here", { about: "A receipt, a checkpoint, or the text of a whole file", long: true, send: "Check it" });
+    const text = await askText(t("Paste it here"), { about: t("A receipt, a checkpoint, or the text of a whole file"), long: true, send: t("Check it") });
     if (text) pasted(text);
-  } }, "Paste …");
+  } }, t("Paste …"));
   input.onchange = () => {
     dropped([...input.files]);
     input.value = "";
@@ -176,18 +190,18 @@ export function mount(element, { match = null } = {}) {
   element.replaceChildren(
     ...[
       make("link", { rel: "stylesheet", href: new URL("./auditing.css", import.meta.url).pathname }),
-      make("h2", {}, "Check it yourself"),
+      make("h2", {}, t("Check it yourself")),
     ],
     make(
       "p",
       { class: "note" },
-      "Your browser checks the chain of digests, the secret, every roll of dice, signatures and the log. It needs no trust in this server, and sends no file.",
+      t("Your browser checks the chain of digests, the secret, every roll of dice, signatures and the log. It needs no trust in this server, and sends no file."),
     ),
-    make("p", { class: "row" }, ...[button].filter(Boolean), make("label", { class: "button" }, "Check files …", input), paste, again),
+    make("p", { class: "row" }, ...[button].filter(Boolean), make("label", { class: "button" }, t("Check files …"), input), paste, again),
     make(
       "p",
       { class: "note" },
-      "Or drop files anywhere on this page: dossiers or records, with keys, receipts and checkpoints that you have kept. Receipts may also come alone. What this browser keeps is compared by itself.",
+      t("Or drop files anywhere on this page: dossiers or records, with keys, receipts and checkpoints that you have kept. Receipts may also come alone. What this browser keeps is compared by itself."),
     ),
     ...[again && make("p", { class: "note" }, ABOUT_AGAIN), said, held, list, more].filter(Boolean),
   );
@@ -212,7 +226,7 @@ async function isDossier(files) {
 /** Compare checkpoints without a file with one another, and as `continued` does. Return {text, bad}. */
 async function logged(here, notes, consistency, trusted) {
   for (const note of notes) {
-    if (!(await trusted.isSigned(note))) return { text: "A checkpoint is not signed by a key that is known.", bad: true };
+    if (!(await trusted.isSigned(note))) return { text: t("A checkpoint is not signed by a key that is known."), bad: true };
   }
   const contradiction = await forked(notes, consistency, here.sdk);
   if (contradiction) return { text: contradiction, bad: true };
@@ -226,28 +240,31 @@ async function continued(here, notes) {
     if (notes.length) await here.log();
     for (const note of notes) moments.push((await here.shown(note)).since);
     const since = moments.find(Boolean);
-    return { text: since === undefined ? "" : `The log is the one that this browser saw on ${dayOf(since)}.`, bad: false };
+    return { text: since === undefined ? "" : t("The log is the one that this browser saw on {day}.", { day: dayOf(since) }), bad: false };
   } catch (problem) {
     if (problem instanceof Disagreement) return { text: problem.message, bad: true };
-    return { text: `The log could not be compared with what this browser saw of it: ${problem.message}`, bad: false };
+    return { text: t("The log could not be compared with what this browser saw of it: {reason}", { reason: problem.message }), bad: false };
   }
 }
 
 function about({ kind, match, versions, viewer, name }) {
-  if (kind === "finding") return "What a monitor has found in the log of a server.";
-  const who = kind === "dossier" ? `, signed by ${name}, as ${viewer === "all" ? "everybody may see it now" : `${viewer} may see it`}` : "";
-  return `The ${kind} of ${match ?? "no match"}: ${versions} versions${who}.`;
+  if (kind === "finding") return t("What a monitor has found in the log of a server.");
+  const told = { match: match ?? t("no match"), versions, name, viewer };
+  if (kind !== "dossier") return t("The record of {match}: {versions} versions.", told);
+  if (viewer === "all") return t("The dossier of {match}: {versions} versions, signed by {name}, as everybody may see it now.", told);
+  return t("The dossier of {match}: {versions} versions, signed by {name}, as {viewer} may see it.", told);
 }
 
 /** Say what deciding a file again rests on. */
 function aboutRules({ match, rules, rules_here: here, replayed_only: replayed, dice, commitment, origin }) {
   const same = rules.length === 1 && rules[0] === here;
+  const told = { match, rules: rules.join(", ") || t("unknown"), here };
   return [
-    `The match ${match} was decided by rules with the content hash ${rules.join(", ") || "unknown"}; ${same ? "so it was here" : `here by those with ${here}`}.`,
-    dice === "undisclosed" ? "The dice are not known, so what drew any was only replayed." : "",
-    dice === "partly" ? "This server does not have the rules of all entries, so these were only replayed." : "",
-    commitment === "broken" ? "The secret is not the one that was published." : "",
-    origin === "trusted" ? "The position from which the match begins was taken on trust." : "",
-    replayed ? `Only replayed: ${replayed.toLocaleString("en")} entries.` : "",
+    same ? t("The match {match} was decided by rules with the content hash {rules}; so it was here.", told) : t("The match {match} was decided by rules with the content hash {rules}; here by those with {here}.", told),
+    dice === "undisclosed" ? t("The dice are not known, so what drew any was only replayed.") : "",
+    dice === "partly" ? t("This server does not have the rules of all entries, so these were only replayed.") : "",
+    commitment === "broken" ? t("The secret is not the one that was published.") : "",
+    origin === "trusted" ? t("The position from which the match begins was taken on trust.") : "",
+    replayed ? t.n("Only replayed: {count} entry.", "Only replayed: {count} entries.", replayed) : "",
   ].filter(Boolean);
 }

@@ -1,6 +1,7 @@
 // The picture of a match in the page: sheets of fragments, of which only those that differ are drawn anew, and what can be pointed at.
 
 import { neighbour } from "./keys.js";
+import { t } from "./language.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const TOUCHABLE = 40; // CSS pixels: a place that is smaller is not picked by a tap, but zoomed to
@@ -271,8 +272,8 @@ export class Board {
       target.classList.toggle("can", can);
       target.classList.toggle("chosen", chosen !== undefined);
       target.classList.toggle("wanted", wanted);
-      const said = `${chosen === undefined ? "" : `, chosen${chosen ? `: ${chosen}` : ""}`}${can ? ", can be chosen" : ""}${wanted ? ", named by the guide" : ""}`;
-      target.setAttribute("aria-label", target.label + said);
+      const picked = chosen ? t("chosen: {count}", { count: chosen }) : chosen === "" && t("chosen");
+      target.setAttribute("aria-label", [target.label, picked, can && t("can be chosen"), wanted && t("named by the guide")].filter(Boolean).join(", "));
     }
     const any = this.able.size + this.chosen.size > 0;
     if (!any && !this.marked) return; // a replay, in which nothing can be picked: most versions are shown like this

@@ -2,6 +2,7 @@
 
 import { ask, json, Problem } from "./asking.js";
 import { dayOf } from "./comparing.js";
+import { t } from "./language.js";
 import { isLoud, make, SOUNDS, tell } from "./site.js";
 import { hear } from "./sounds.js";
 
@@ -14,15 +15,15 @@ const subscribed = async () => (await (await navigator.serviceWorker?.getRegistr
 
 /** Show whether this device is called, which other ones are, and whether there are sounds. */
 export async function show(root) {
-  const list = make("ul", { class: "signing", "aria-live": "polite" }, make("li", {}, "Looking …"));
+  const list = make("ul", { class: "signing", "aria-live": "polite" }, make("li", {}, t("Looking …")));
   const here = make("p", { class: "row" });
   const sounds = make("input", { type: "checkbox", checked: isLoud(), onchange: () => sound(sounds.checked) });
-  root.replaceChildren(here, list, make("label", { class: "option" }, make("span", {}, "Sounds", make("small", {}, "When it is your turn, somebody has moved, or a match is over")), sounds));
+  root.replaceChildren(here, list, make("label", { class: "option" }, make("span", {}, t("Sounds"), make("small", {}, t("When it is your turn, somebody has moved, or a match is over"))), sounds));
   try {
     const [{ hooks }, mine] = await Promise.all([json(HOOKS), subscribed()]);
     const devices = hooks.filter((hook) => hook.push);
     const called = mine !== null && devices.some((hook) => hook.url === mine.endpoint);
-    here.replaceChildren(...(called ? [make("span", {}, "This device is called when it is your turn.")] : invitation(root)));
+    here.replaceChildren(...(called ? [make("span", {}, t("This device is called when it is your turn."))] : invitation(root)));
     list.replaceChildren(...devices.map((hook) => row(hook, hook.url === mine?.endpoint, root)));
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
@@ -42,20 +43,21 @@ function sound(on) {
 }
 
 function invitation(root) {
-  if (!("PushManager" in globalThis)) return [make("span", { class: "note" }, "This browser cannot be called. On an iPhone, add the page to the home screen first.")];
-  const button = make("button", { type: "button", onclick: () => begin(root, button) }, "Call me");
-  return [button, make("span", { class: "note" }, Notification.permission === "denied" ? "The browser forbids it. Its settings for this page allow it again." : "A message when it is your turn, with no page open.")];
+  if (!("PushManager" in globalThis)) return [make("span", { class: "note" }, t("This browser cannot be called. On an iPhone, add the page to the home screen first."))];
+  const button = make("button", { type: "button", onclick: () => begin(root, button) }, t("Call me"));
+  return [button, make("span", { class: "note" }, Notification.permission === "denied" ? t("The browser forbids it. Its settings for this page allow it again.") : t("A message when it is your turn, with no page open."))];
 }
 
 function row(hook, here, root) {
   const [service, name] = Object.entries(SERVICES).find(([end]) => new URL(hook.url).hostname.endsWith(end)) ?? ["", new URL(hook.url).hostname];
-  const state = hook.on ? "" : ", which does not answer";
+  const since = { day: dayOf(hook.created), here: make("strong", {}, t("this device")) };
+  const told = here ? (hook.on ? t("{here}, since {day}") : t("{here}, since {day}, which does not answer")) : hook.on ? t("since {day}") : t("since {day}, which does not answer");
   return make(
     "li",
     {},
-    make("span", {}, service ? name : `A browser of ${name}`),
-    make("button", { type: "button", class: "small", "aria-label": `Remove ${name} of ${dayOf(hook.created)}`, onclick: () => remove(hook, here, root) }, "Remove"),
-    make("small", {}, here ? make("strong", {}, "this device, ") : "", `since ${dayOf(hook.created)}${state}`),
+    make("span", {}, service ? name : t("A browser of {name}", { name })),
+    make("button", { type: "button", class: "small", "aria-label": t("Remove {name} of {day}", { name, day: since.day }), onclick: () => remove(hook, here, root) }, t("Remove")),
+    make("small", {}, ...t.around(told, since)),
   );
 }
 
@@ -78,7 +80,7 @@ async function begin(root, button) {
     await show(root);
   } catch (problem) {
     button.disabled = false;
-    tell(problem instanceof Problem ? problem.message : "The browser's push service did not answer. Try again.", true);
+    tell(problem instanceof Problem ? problem.message : t("The browser's push service did not answer. Try again."), true);
   }
   return undefined;
 }

@@ -3,6 +3,7 @@
 import { act } from "./acting.js";
 import { ask, json, Problem } from "./asking.js";
 import { nextOf, stateOf, textField, title, when } from "./disputing.js";
+import { t } from "./language.js";
 import { $, crest, introduced, make, me, onSubmit, tell } from "./site.js";
 import { clockText, sentence, word } from "./words.js";
 
@@ -17,20 +18,20 @@ const LOOKS = 20;
 const MOST_RULES = 8;
 
 const REMEDIES = [
-  ["none", "Nothing else follows", "The dispute was right, but the match goes on as it is."],
-  ["play_on", "Play goes on from an earlier version", "In another match, with the same seats, new dice and full clocks. This match ends without a winner."],
-  ["forfeit", "A seat forfeits", "It leaves the match, or does not win if the match is over."],
-  ["void", "The match does not count", "It ends without a winner."],
+  ["none", t("Nothing else follows"), t("The dispute was right, but the match goes on as it is.")],
+  ["play_on", t("Play goes on from an earlier version"), t("In another match, with the same seats, new dice and full clocks. This match ends without a winner.")],
+  ["forfeit", t("A seat forfeits"), t("It leaves the match, or does not win if the match is over.")],
+  ["void", t("The match does not count"), t("It ends without a winner.")],
 ];
 const AUDITS = {
-  holds: "nothing is wrong. Every number follows from the secret that the server had committed to before anybody played, every action was legal, and no entry was changed.",
-  fails: "something is wrong.",
-  too_long: "the match is too long for it. Audit it on its page, or with ./run audit.",
+  holds: t("Audit of {versions} versions: nothing is wrong. Every number follows from the secret that the server had committed to before anybody played, every action was legal, and no entry was changed."),
+  fails: t("Audit of {versions} versions: something is wrong."),
+  too_long: t("The match is too long for an audit here. Audit it on its page, or with ./run audit."),
 };
 const AGAIN = {
-  same: "Made again from what its seat saw, the decision is the same.",
-  differs: "Made again from what its seat saw, the decision is another one.",
-  not_run: "It was not made again. Where the match is stored, ./run audit with --decisions does it.",
+  same: t("Made again from what its seat saw, the decision is the same."),
+  differs: t("Made again from what its seat saw, the decision is another one."),
+  not_run: t("It was not made again. Where the match is stored, ./run audit with --decisions does it."),
 };
 
 let names = {};
@@ -40,7 +41,7 @@ let looks = 0;
 const pictures = [];
 
 const seatName = (seat) => seats[seat] ?? word(words, seat);
-const playerName = (id) => names[id]?.name ?? "a player who has left";
+const playerName = (id) => names[id]?.name ?? t("a player who has left");
 const PLAYER = /\{(p[a-z2-7]{16})\}/g;
 const inWords = (text) => text.replace(PLAYER, (_, id) => playerName(id));
 
@@ -48,47 +49,47 @@ const inWords = (text) => text.replace(PLAYER, (_, id) => playerName(id));
 function actorName(actor) {
   if (!(actor in seats)) return actor in names ? playerName(actor) : word(words, actor);
   const who = standing?.seats[actor] ?? {};
-  return `${seatName(actor)} (${"player" in who ? playerName(who.player) : who.ai ? word(words, `ai_${who.ai}`) : "open"})`;
+  return `${seatName(actor)} (${"player" in who ? playerName(who.player) : who.ai ? word(words, `ai_${who.ai}`) : t("open")})`;
 }
 
 const badge = (actor) => (actor in seats ? crest(`c-${game}-${actor}`) : make("span"));
 const inReplay = (version, viewer) => `/m/${match}?${new URLSearchParams({ at: version, viewer })}`;
-const toVersion = (version, viewer) => make("a", { href: inReplay(version, viewer) }, `Version ${version}`);
+const toVersion = (version, viewer) => make("a", { href: inReplay(version, viewer) }, t("Version {version}", { version }));
 const ruleLink = (id) => make("a", { class: "rule", href: `/games/${game}#${id}` }, id);
 const source = /^\[[SPR][^\]]*\]\s*/; // of a rule
-const exactly = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+const exactly = (at) => t.date(at, { dateStyle: "medium", timeStyle: "medium" });
 const timeOf = (at) => make("time", { datetime: new Date(at).toISOString() }, when(at));
-const list = (items) => items.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 // ---------------------------------------------------------------- what was said and decided
 
 const EVENTS = {
-  dispute_opened: (event) => `disputes version ${event.version}${event.field ? `, about ${fieldName(event.field)}` : ""}`,
-  dispute_taken: () => "takes the case",
-  dispute_withdrawn: () => "withdraws the dispute",
-  side_stated: () => "states its side",
-  report_attached: () => "attaches the report of the service",
-  dispute_escalated: () => "hands the dispute to an admin, as no referee has ruled",
-  dispute_lapsed: () => "lets the dispute lapse, as nobody has ruled",
-  dispute_ruled: (event) => `rules: the dispute is ${event.verdict}. ${remedyOf(event)}`,
-  ruling_accepted: () => "accepts the ruling",
-  ruling_appealed: () => "appeals against the ruling",
-  dispute_settled: () => "The ruling takes effect",
+  dispute_opened: (event) => (event.field ? t("{actor} disputes version {version}, about {field}", { ...event, field: pathName(event.field) }) : t("{actor} disputes version {version}", event)),
+  dispute_taken: (event) => t("{actor} takes the case", event),
+  dispute_withdrawn: (event) => t("{actor} withdraws the dispute", event),
+  side_stated: (event) => t("{actor} states its side", event),
+  report_attached: (event) => t("{actor} attaches the report of the service", event),
+  dispute_escalated: (event) => t("{actor} hands the dispute to an admin, as no referee has ruled", event),
+  dispute_lapsed: (event) => t("{actor} lets the dispute lapse, as nobody has ruled", event),
+  dispute_ruled: (event) => `${event.verdict === "rejected" ? t("{actor} rules: the dispute is rejected.", event) : t("{actor} rules: the dispute is upheld.", event)} ${remedyOf(event)}`,
+  ruling_accepted: (event) => t("{actor} accepts the ruling", event),
+  ruling_appealed: (event) => t("{actor} appeals against the ruling", event),
+  dispute_settled: (event) => t("{actor}: the ruling takes effect", event),
 };
 
-const fieldName = (pointer) => pointer.slice(1).split("/").map((part) => word(words, part.replaceAll("~1", "/").replaceAll("~0", "~"))).join(", ");
+const pathName = (pointer) => pointer.slice(1).split("/").map((part) => word(words, part.replaceAll("~1", "/").replaceAll("~0", "~"))).join(", ");
 
 function remedyOf({ verdict, remedy, seat, version }) {
-  if (verdict === "rejected") return "Nothing follows.";
-  if (remedy === "forfeit") return `${seatName(seat)} forfeits.`;
-  if (remedy === "play_on") return `Play goes on from version ${version}, in another match.`;
+  if (verdict === "rejected") return t("Nothing follows.");
+  if (remedy === "forfeit") return t("{seat} forfeits.", { seat: seatName(seat) });
+  if (remedy === "play_on") return t("Play goes on from version {version}, in another match.", { version });
   return `${REMEDIES.find(([id]) => id === remedy)?.[1] ?? word(words, remedy)}.`;
 }
 
 function step({ version, at, actor, event }) {
-  const told = EVENTS[event.type];
+  const told = EVENTS[event.type]?.({ ...event, actor: "{actor}" }) ?? `{actor}: ${word(words, event.type)}`;
+  const said = t.around(told, { actor: make("strong", {}, actorName(actor)) });
   const quoted = event.text ? make("blockquote", {}, event.text) : null;
-  return make("li", {}, make("strong", {}, actorName(actor)), ` ${told ? told(event) : word(words, event.type)} `, make("small", {}, `version ${version}, `, timeOf(at)), quoted);
+  return make("li", {}, ...said, " ", make("small", {}, ...t.around("version {version}, {moment}", { version, moment: timeOf(at) })), quoted);
 }
 
 // ---------------------------------------------------------------- what happened
@@ -104,36 +105,39 @@ async function picture(figure, version, viewer) {
 
 function board(caption, version, lines, viewer) {
   if (!lines) return null;
-  const text = make("details", {}, make("summary", {}, "As text"), make("pre", { tabindex: 0, "aria-label": caption }, lines.join("\n")));
-  const figure = make("figure", {}, make("figcaption", {}, caption), make("a", { href: inReplay(version, viewer) }, make("img", { alt: `${caption}, in the replay` })), text);
+  const text = make("details", {}, make("summary", {}, t("As text")), make("pre", { tabindex: 0, "aria-label": caption }, lines.join("\n")));
+  const figure = make("figure", {}, make("figcaption", {}, caption), make("a", { href: inReplay(version, viewer) }, make("img", { alt: t("{caption}, in the replay", { caption }) })), text);
   picture(figure, version, viewer).catch((problem) => figure.querySelector("img").replaceWith(make("p", { class: "wrong" }, problem.message)));
   return figure;
 }
 
 const diceOf = (dice) =>
-  Object.entries(dice).map(([what, faces]) => make("span", { class: "dice", role: "img", "aria-label": `${word(words, what)}, dice: ${faces.join(", ")}` }, word(words, what), ...faces.map((face) => make("span", { class: "die" }, String(face)))));
+  Object.entries(dice).map(([what, faces]) => make("span", { class: "dice", role: "img", "aria-label": t("{what}, dice: {faces}", { what: word(words, what), faces: faces.join(", ") }) }, word(words, what), ...faces.map((face) => make("span", { class: "die" }, String(face)))));
 
 /** Return an entry in sentences. `before`: the one before it; `raw`: the entry as the viewer may see it. */
 function entry(one, before, raw, disputed, viewer) {
   const clocks = Object.entries(one.clocks).map(([seat, left]) => `${seatName(seat)} ${clockText(left)}`);
-  const after = before === undefined ? "" : `, ${span(one.at - before.at)} after the one before`;
-  const receipt = one.receipt === null ? "" : `${playerName(one.receipt)} was given the receipt. `;
-  const signed = raw?.signed ? "The player signed it. " : "";
-  const notes = [exactly(one.at), after, ". ", signed, receipt, clocks.length ? `Clocks: ${clocks.join(", ")}.` : ""].join("");
+  const moment = exactly(one.at);
+  const notes = [
+    before === undefined ? t("{moment}.", { moment }) : t("{moment}, {span} after the one before.", { moment, span: span(one.at - before.at) }),
+    raw?.signed && t("The player signed it."),
+    one.receipt !== null && t("{name} was given the receipt.", { name: playerName(one.receipt) }),
+    clocks.length && t("Clocks: {clocks}.", { clocks: clocks.join(", ") }),
+  ];
   const parts = one.happened.map(({ text, dice }) => make("p", { class: "part" }, inWords(text), ...diceOf(dice)));
   const rules = one.rules.flatMap((id) => [ruleLink(id), " "]);
   const done = raw && one.actor in seats && !("text" in raw.action) ? make("small", {}, `${actorName(one.actor)}: ${sentence(words, raw.action)}. `) : null;
-  const body = make("div", {}, one.version === disputed ? make("strong", {}, "This is disputed. ") : null, ...parts, done, make("small", {}, notes, " "), make("small", {}, ...rules), one.version === disputed && raw ? recorded(raw) : null);
-  const version = make("a", { href: inReplay(one.version, viewer), "aria-label": `Version ${one.version} in the replay` }, String(one.version));
+  const body = make("div", {}, one.version === disputed ? make("strong", {}, t("This is disputed."), " ") : null, ...parts, done, make("small", {}, notes.filter(Boolean).join(" "), " "), make("small", {}, ...rules), one.version === disputed && raw ? recorded(raw) : null);
+  const version = make("a", { href: inReplay(one.version, viewer), "aria-label": t("Version {version} in the replay", one) }, String(one.version));
   return make("li", { "aria-current": one.version === disputed ? "true" : null }, version, badge(one.actor), body);
 }
 
 /** Return all that an entry records, as the viewer may see it. */
-const recorded = ({ events }) => make("details", {}, make("summary", {}, "All that was recorded"), make("ol", {}, ...events.map((event) => make("li", {}, isDeep(event) ? JSON.stringify(event) : sentence(words, event)))));
+const recorded = ({ events }) => make("details", {}, make("summary", {}, t("All that was recorded")), make("ol", {}, ...events.map((event) => make("li", {}, isDeep(event) ? JSON.stringify(event) : sentence(words, event)))));
 const isObject = (value) => typeof value === "object" && value !== null;
 const isDeep = (event) => Object.values(event).some((value) => isObject(value) && Object.values(value).some(isObject));
 
-const span = (milliseconds) => (milliseconds < 1000 ? "at once" : clockText(milliseconds));
+const span = (milliseconds) => (milliseconds < 1000 ? t("at once") : clockText(milliseconds));
 
 // ---------------------------------------------------------------- the report
 
@@ -144,41 +148,41 @@ function findings(one, told) {
   const part = (heading, ...content) => parts.push(make("h3", {}, heading), ...content);
   if (report) {
     const { state, findings: found } = report.audit;
-    part("Does the record hold?", make("p", { class: state }, `Audit of ${report.version} versions: ${AUDITS[state]}`), ...found.map(({ version, code }) => make("p", {}, `Version ${version}: ${code.replaceAll("_", " ")}.`)));
-  } else parts.push(make("p", {}, one.reported ? "The report is for the seats and the referees until the match is over." : "The service is making its report."));
+    part(t("Does the record hold?"), make("p", { class: state }, AUDITS[state].replace("{versions}", report.version)), ...found.map(({ version, code }) => make("p", {}, t("Version {version}: {code}.", { version, code: code.replaceAll("_", " ") }))));
+  } else parts.push(make("p", {}, one.reported ? t("The report is for the seats and the referees until the match is over.") : t("The service is making its report.")));
   const { why } = told;
   if (why) {
     const changes = why.changes.map((change) => make("li", {}, toVersion(change.version, told.viewer), `: ${inWords(change.events.map((event) => event.text).filter(Boolean).join(" ") || change.text.join(" "))} `, values(change)));
-    part(`Why is it so: ${fieldName(why.pointer)}`, "value" in why ? make("p", {}, "It was ", make("code", {}, JSON.stringify(why.value)), ` at version ${one.version}. These entries changed it last:`) : null, make("ul", { class: "options" }, ...changes));
+    part(t("Why is it so: {field}", { field: pathName(why.pointer) }), "value" in why ? make("p", {}, ...t.around("It was {value} at version {version}. These entries changed it last:", { value: make("code", {}, JSON.stringify(why.value)), version: one.version })) : null, make("ul", { class: "options" }, ...changes));
   }
   if (report) {
     const refused = report.refused.map(({ seat, version, at, action, code, rule }) => {
-      const what = action ? sentence(words, action) : "an action that is too long to be kept";
-      return make("li", {}, `${actorName(seat)}, at version ${version}, ${when(at)}: ${what}. Refused: ${code.replaceAll("_", " ")} `, rule ? ruleLink(rule) : null);
+      const what = action ? sentence(words, action) : t("an action that is too long to be kept");
+      return make("li", {}, t("{actor}, at version {version}, {moment}: {deed}. Refused: {code}", { actor: actorName(seat), version, moment: when(at), deed: what, code: code.replaceAll("_", " ") }), " ", rule ? ruleLink(rule) : null);
     });
-    part("Refused actions", ...(refused.length ? [make("ul", { class: "options" }, ...refused)] : [make("p", {}, "None that you may see, around this version.")]));
-    if (report.decisions.length) part("What artificial players thought", ...report.decisions.flatMap(decision));
+    part(t("Refused actions"), ...(refused.length ? [make("ul", { class: "options" }, ...refused)] : [make("p", {}, t("None that you may see, around this version."))]));
+    if (report.decisions.length) part(t("What artificial players thought"), ...report.decisions.flatMap(decision));
   }
   const rules = [...new Set([...(told.entries.find(({ version }) => version === one.version)?.rules ?? []), ...(report?.refused ?? []).map(({ rule }) => rule)])].filter(Boolean);
-  if (rules.length) part("The rules behind it", rulesOf(rules.slice(0, MOST_RULES)));
-  const given = Object.groupBy?.(told.entries.filter(({ receipt }) => receipt), ({ receipt }) => receipt) ?? {};
-  const receipts = Object.entries(given).map(([player, entries]) => `${playerName(player)} of version ${list(entries.map(({ version }) => String(version)))}`);
-  part("Receipts", make("p", {}, receipts.length ? `Who acts is given the server's signature on the history up to then. Here: ${receipts.join("; ")}. If a player says that history was changed, ask for it: ` : "No player acted here, so nobody was given a receipt. ", make("a", { href: "/check" }, "check a file"), "."));
+  if (rules.length) part(t("The rules behind it"), rulesOf(rules.slice(0, MOST_RULES)));
+  const grouped = Object.groupBy?.(told.entries.filter(({ receipt }) => receipt), ({ receipt }) => receipt) ?? {};
+  const given = Object.entries(grouped).map(([player, entries]) => t("{name}: version {versions}", { name: playerName(player), versions: t.list(entries.map(({ version }) => String(version))) }));
+  part(t("Receipts"), make("p", {}, ...t.around(given.length ? t("Who acts is given the server's signature on the history up to then. Here: {receipts}. If a player says that history was changed, ask for it and {check}.") : t("No player acted here, so nobody was given a receipt. {check}."), { receipts: given.join("; "), check: make("a", { href: "/check" }, given.length ? t("check it") : t("Check a file")) })));
   return parts;
 }
 
 /** Return the value of a field before and after a change; of an object only what differs. */
 function values({ before, after }) {
-  const whole = (value) => (value === undefined ? "nothing" : JSON.stringify(value));
+  const whole = (value) => (value === undefined ? t("nothing") : JSON.stringify(value));
   if (![before, after].every((value) => isObject(value) && !Array.isArray(value))) return make("code", {}, `${whole(before)} → ${whole(after)}`);
   const differs = Object.keys({ ...before, ...after }).filter((key) => whole(before[key]) !== whole(after[key]));
   return make("code", {}, differs.map((key) => `${key}: ${whole(before[key])} → ${whole(after[key])}`).join(", "));
 }
 
 function decision({ version, seat, level, again, options }) {
-  const considered = options.map(({ action, worth, tries }) => make("li", {}, sentence(words, action), tries ? `: ${(worth / 10).toFixed(1)} % to win, tried ${tries} times` : ""));
+  const considered = options.map(({ action, worth, tries }) => make("li", {}, sentence(words, action), tries ? t(": {share} to win, tried {tries} times", { share: t.number(worth / 1000, { style: "percent", minimumFractionDigits: 1 }), tries }) : ""));
   return [
-    make("p", {}, make("strong", {}, `Version ${version}: ${seatName(seat)}, by ${word(words, `ai_${level}`)}. `), make("span", { class: again === "differs" ? "fails" : null }, AGAIN[again]), considered.length ? " What it considered, the best first:" : null),
+    make("p", {}, make("strong", {}, t("Version {version}: {seat}, by {level}.", { version, seat: seatName(seat), level: word(words, `ai_${level}`) }), " "), make("span", { class: again === "differs" ? "fails" : null }, AGAIN[again]), considered.length ? ` ${t("What it considered, the best first:")}` : null),
     considered.length ? make("ol", {}, ...considered) : null,
   ].filter(Boolean);
 }
@@ -186,7 +190,7 @@ function decision({ version, seat, level, again, options }) {
 function rulesOf(ids) {
   const shown = make("dl", { class: "rules-of" });
   for (const id of ids) {
-    const text = make("dd", {}, "Looking …");
+    const text = make("dd", {}, t("Looking …"));
     shown.append(make("div", {}, make("dt", {}, ruleLink(id)), text));
     json(`/v1/games/${game}/rules/${id}`).then(
       (found) => (text.textContent = found.text.replace(source, "").replaceAll("`", "").replaceAll("**", "")),
@@ -229,12 +233,12 @@ const note = (text) => make("p", { class: "note" }, text);
 /** Return the forms of a player: for each own seat what it can do now. */
 function playersForms(one, own) {
   return own.flatMap((seat) => {
-    const [as, forms] = [own.length > 1 ? ` as ${seatName(seat)}` : "", []];
-    if (one.state === "open" && one.seat === seat) forms.push(form(null, `Withdraw the dispute${as}`, [note("The match goes on as if nothing had been disputed.")], deed("withdraw_dispute", seat), "The dispute is withdrawn."));
-    if (["open", "appealed"].includes(one.state) && one.seat !== seat && !one.sides.includes(seat)) forms.push(form(`State your side${as}`, "State it", [textField("What do you say to it? You can say it once.")], say("statements", "state_side", seat), "Your side is stated."));
+    const [as, forms] = [(heading) => (own.length > 1 ? t("{heading} as {seat}", { heading, seat: seatName(seat) }) : heading), []];
+    if (one.state === "open" && one.seat === seat) forms.push(form(null, as(t("Withdraw the dispute")), [note(t("The match goes on as if nothing had been disputed."))], deed("withdraw_dispute", seat), t("The dispute is withdrawn.")));
+    if (["open", "appealed"].includes(one.state) && one.seat !== seat && !one.sides.includes(seat)) forms.push(form(as(t("State your side")), t("State it"), [textField(t("What do you say to it? You can say it once."))], say("statements", "state_side", seat), t("Your side is stated.")));
     if (one.state === "ruled") {
-      if (!one.accepted.includes(seat)) forms.push(form(null, `Accept the ruling${as}`, [note("It takes effect when everybody whom it concerns accepts it, or when the time for an appeal is over.")], deed("accept_ruling", seat), "You have accepted the ruling."));
-      forms.push(form(`Appeal${as}`, "Appeal", [textField("Why is the ruling wrong?"), note("Another referee decides, and that is final.")], say("appeal", "appeal", seat), "Your appeal is before another referee."));
+      if (!one.accepted.includes(seat)) forms.push(form(null, as(t("Accept the ruling")), [note(t("It takes effect when everybody whom it concerns accepts it, or when the time for an appeal is over."))], deed("accept_ruling", seat), t("You have accepted the ruling.")));
+      forms.push(form(as(t("Appeal")), t("Appeal"), [textField(t("Why is the ruling wrong?")), note(t("Another referee decides, and that is final."))], say("appeal", "appeal", seat), t("Your appeal is before another referee.")));
     }
     return forms;
   });
@@ -243,7 +247,7 @@ function playersForms(one, own) {
 /** Return the forms of a referee: to take the case, and to rule. */
 function refereesForms(one) {
   const forms = [];
-  if (one.taken === null) forms.push(form(null, "Take the case", [note(one.left ? "The clock of the seat that disputes stands from then on. You can rule without it, too." : "The others see that you look into it. You can rule without it, too.")], deed("take_dispute"), "You have taken the case."));
+  if (one.taken === null) forms.push(form(null, t("Take the case"), [note(one.left ? t("The clock of the seat that disputes stands from then on. You can rule without it, too.") : t("The others see that you look into it. You can rule without it, too."))], deed("take_dispute"), t("You have taken the case.")));
   forms.push(rulingForm(one));
   return forms;
 }
@@ -256,11 +260,11 @@ function choice(kind, value, label, about, checked) {
 function rulingForm(one) {
   const final = one.state === "appealed";
   const over = standing.status === "over";
-  const seat = make("label", {}, "Which seat?", make("select", { name: "seat" }, ...Object.keys(standing.seats).map((id) => make("option", { value: id }, actorName(id)))));
-  const version = make("label", {}, "From which version?", make("input", { type: "number", name: "version", min: 1, max: standing.version, value: Math.max(1, one.version - 1), required: true }));
+  const seat = make("label", {}, t("Which seat?"), make("select", { name: "seat" }, ...Object.keys(standing.seats).map((id) => make("option", { value: id }, actorName(id)))));
+  const version = make("label", {}, t("From which version?"), make("input", { type: "number", name: "version", min: 1, max: standing.version, value: Math.max(1, one.version - 1), required: true }));
   const remedies = REMEDIES.filter(([id]) => !(over && id === "play_on"));
-  const remedy = make("fieldset", {}, make("legend", {}, "What follows?"), ...remedies.map(([id, label, about]) => choice("remedy", id, label, about, id === "none")), seat, version);
-  const verdict = make("fieldset", {}, make("legend", {}, "Your ruling"), choice("verdict", "rejected", "The dispute is rejected", "The match goes on as it is."), choice("verdict", "upheld", "The dispute is upheld", "The seat was right. Choose what follows."));
+  const remedy = make("fieldset", {}, make("legend", {}, t("What follows?")), ...remedies.map(([id, label, about]) => choice("remedy", id, label, about, id === "none")), seat, version);
+  const verdict = make("fieldset", {}, make("legend", {}, t("Your ruling")), choice("verdict", "rejected", t("The dispute is rejected"), t("The match goes on as it is.")), choice("verdict", "upheld", t("The dispute is upheld"), t("The seat was right. Choose what follows.")));
   const settle = () => {
     const data = new FormData(element);
     const show = (field, shown) => (field.hidden = field.querySelector("select, input").disabled = !shown);
@@ -274,8 +278,8 @@ function rulingForm(one) {
     if (data.get("version")) body.version = Number(data.get("version"));
     return sendStep(`${path}/ruling`, null, { type: "rule_dispute", dispute: number, ...body }, body);
   };
-  const until = final ? "This ruling is final and takes effect at once." : "The seats can appeal for seven days. Then the ruling takes effect, or earlier if all accept it.";
-  const element = form("Rule", "Rule", [verdict, remedy, textField("Your reasons, which the seats read"), note(until)], rule, "You have ruled.");
+  const until = final ? t("This ruling is final and takes effect at once.") : t("The seats can appeal for seven days. Then the ruling takes effect, or earlier if all accept it.");
+  const element = form(t("Rule"), t("Rule"), [verdict, remedy, textField(t("Your reasons, which the seats read")), note(until)], rule, t("You have ruled."));
   element.addEventListener("change", settle);
   settle();
   return element;
@@ -287,10 +291,10 @@ function yours(one) {
   const waits = ["open", "appealed"].includes(one.state);
   const before = one.rulings.some((ruling) => ruling.referee === me?.id);
   let [heading, forms] = ["", []];
-  if (own.length) [heading, forms] = ["What you can do", playersForms(one, own)];
-  else if (referee && waits && before) [heading, forms] = ["Another referee must rule", [note("You have ruled on this dispute, so you cannot rule on the appeal.")]];
-  else if (referee && waits && one.escalated && me.role !== "admin") [heading, forms] = ["An admin must rule", [note("No referee has ruled in time.")]];
-  else if (referee && waits) [heading, forms] = ["For referees", refereesForms(one)];
+  if (own.length) [heading, forms] = [t("What you can do"), playersForms(one, own)];
+  else if (referee && waits && before) [heading, forms] = [t("Another referee must rule"), [note(t("You have ruled on this dispute, so you cannot rule on the appeal."))]];
+  else if (referee && waits && one.escalated && me.role !== "admin") [heading, forms] = [t("An admin must rule"), [note(t("No referee has ruled in time."))]];
+  else if (referee && waits) [heading, forms] = [t("For referees"), refereesForms(one)];
   $("yours-title").textContent = heading;
   return forms;
 }
@@ -320,15 +324,15 @@ async function look() {
 function show(one, all, raws) {
   const told = one.case;
   for (const address of pictures.splice(0)) URL.revokeObjectURL(address);
-  $("state").textContent = `${title(one, actorName(one.seat))}. ${stateOf(one)}${nextOf(one)}`;
+  $("state").textContent = `${title(one, actorName(one.seat))}. ${stateOf(one)} ${nextOf(one)}`.trim();
   $("to-match").href = `/m/${match}?${new URLSearchParams({ at: one.version, viewer: told.viewer })}`;
-  $("others").replaceChildren(...all.filter((other) => other.number !== number).flatMap((other) => [" · ", make("a", { href: `/m/${match}/disputes/${other.number}` }, `dispute ${other.number}`)]));
+  $("others").replaceChildren(...all.filter((other) => other.number !== number).flatMap((other) => [" · ", make("a", { href: `/m/${match}/disputes/${other.number}` }, t("dispute {number}", other))]));
   $("steps").replaceChildren(...one.steps.map(step));
   const drafted = [...$("forms").querySelectorAll("textarea")].some((text) => text.value);
   if (!drafted || look.shown !== one.state) $("forms").replaceChildren(...yours(one)); // what somebody has begun to write stays
   look.shown = one.state;
   $("yours").hidden = $("to-yours").hidden = !$("forms").children.length;
-  const boards = [board(`The board before it, version ${one.version - 1}`, one.version - 1, told.before, told.viewer), board(`The board at version ${one.version}`, one.version, told.after, told.viewer)];
+  const boards = [board(t("The board before it, version {version}", { version: one.version - 1 }), one.version - 1, told.before, told.viewer), board(t("The board at version {version}", one), one.version, told.after, told.viewer)];
   $("boards").replaceChildren(...boards.filter(Boolean));
   $("entries").replaceChildren(...told.entries.map((each, place) => entry(each, told.entries[place - 1], raws[place], one.version, told.viewer)));
   $("findings").replaceChildren(...findings(one, told).filter(Boolean));

@@ -1,5 +1,7 @@
 // Checking files of matches in the tab, without the page: what was dropped, and what to say of the answer. verify.mjs does the work.
 
+import { t } from "./language.js";
+
 const SMALL = 2_000_000; // letters of a file that may be something that somebody has kept
 const RECEIPT = "warledger.org/receipt/v1\n";
 
@@ -98,18 +100,16 @@ export function checked(verify, { files, others, own, ...kept }, progress) {
   );
 }
 
-const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
-
 const SAYS = {
-  agrees: "agrees with the file.",
-  differs: "says that it was another entry. So the server has changed its history, or this file is not true.",
-  beyond: "is of a version that the file does not have.",
-  elsewhere: "is of a match of which no file was given.",
-  unsigned: "is not signed by a key that is known.",
-  same: "agrees with what this server signs now.",
-  changed: "differs from what this server signs now. So it has changed its history.",
-  twice: "differs from another receipt of that version. So the server has told two histories.",
-  unknown: "is of a version that this server does not show.",
+  agrees: t("{receipt} agrees with the file."),
+  differs: t("{receipt} says that it was another entry. So the server has changed its history, or this file is not true."),
+  beyond: t("{receipt} is of a version that the file does not have."),
+  elsewhere: t("{receipt} is of a match of which no file was given."),
+  unsigned: t("{receipt} is not signed by a key that is known."),
+  same: t("{receipt} agrees with what this server signs now."),
+  changed: t("{receipt} differs from what this server signs now. So it has changed its history."),
+  twice: t("{receipt} differs from another receipt of that version. So the server has told two histories."),
+  unknown: t("{receipt} is of a version that this server does not show."),
 };
 const BAD = ["differs", "unsigned", "changed", "twice"];
 
@@ -120,13 +120,13 @@ const BAD = ["differs", "unsigned", "changed", "twice"];
 export function receiptsTold(receipts, own = 0) {
   const several = new Set(receipts.map(({ match }) => match)).size > 1;
   const told = ({ match, version, state }) => {
-    const which = version === null ? "A receipt" : `The receipt of version ${version}${several ? ` of ${match}` : ""}`;
-    return { text: `${which} ${SAYS[state]}`, bad: BAD.includes(state) };
+    const which = several ? t("The receipt of version {version} of {match}", { version, match }) : t("The receipt of version {version}", { version });
+    return { text: SAYS[state].replace("{receipt}", version === null ? t("A receipt") : which), bad: BAD.includes(state) };
   };
   const given = receipts.slice(0, receipts.length - own);
   const kept = receipts.slice(receipts.length - own);
   const agree = kept.filter(({ state }) => state === "agrees").length;
-  const counted = agree ? [{ text: `${count(agree, "receipt")} that this browser keeps ${agree === 1 ? "agrees" : "agree"} with the file.`, bad: false }] : [];
+  const counted = agree ? [{ text: t.n("{count} receipt that this browser keeps agrees with the file.", "{count} receipts that this browser keeps agree with the file.", agree), bad: false }] : [];
   return [...given.map(told), ...counted, ...kept.filter(({ state }) => BAD.includes(state)).map(told)];
 }
 
@@ -140,10 +140,10 @@ export async function forked(notes, consistency, sdk) {
     for (const other of heads) {
       if (one.origin !== other.origin) continue;
       const proofs = consistency.filter(({ from, to }) => from === one.size && to === other.size);
-      if (one.size === other.size && one.root !== other.root) return `There are two logs ${one.origin} of ${one.size} leaves. So the server has told two histories.`;
+      if (one.size === other.size && one.root !== other.root) return t("There are two logs {log} of {leaves} leaves. So the server has told two histories.", { log: one.origin, leaves: one.size });
       for (const { hashes } of proofs) {
         if (Array.isArray(hashes) && sdk.canCheck() && !(await sdk.continues(one, other, hashes)))
-          return `The log ${one.origin} of ${other.size} leaves does not continue that of ${one.size}, by the proof that came with them.`;
+          return t("The log {log} of {leaves} leaves does not continue that of {before}, by the proof that came with them.", { log: one.origin, leaves: other.size, before: one.size });
       }
     }
   }
@@ -182,40 +182,50 @@ export async function alone(receipts, readReceipt, isSigned, ask) {
 /** Say in a sentence what came of receipts without a file. */
 export function aloneTold(states) {
   const bad = states.filter(({ state }) => BAD.includes(state)).length;
-  if (bad) return { ok: false, text: `Something is wrong with ${count(bad, "receipt")} of ${states.length}.` };
+  if (bad) return { ok: false, text: t.n("Something is wrong with {count} receipt of {all}.", "Something is wrong with {count} receipts of {all}.", bad, { all: states.length }) };
   const same = states.filter(({ state }) => state === "same").length;
-  if (same === states.length) return { ok: true, text: `${count(same, "receipt agrees", "receipts agree")} with what this server signs now. Its file says more: drop that, too.` };
-  return { ok: true, text: `${count(same, "receipt agrees", "receipts agree")} with what this server signs now; of the others it shows nothing.` };
+  const text =
+    same === states.length
+      ? t.n("{count} receipt agrees with what this server signs now. Its file says more: drop that, too.", "{count} receipts agree with what this server signs now. Its file says more: drop that, too.", same)
+      : t.n("{count} receipt agrees with what this server signs now; of the others it shows nothing.", "{count} receipts agree with what this server signs now; of the others it shows nothing.", same);
+  return { ok: true, text };
 }
 
 /** Say in a sentence what came of it. */
 export function verdict({ ok, files, findings, checked: done, unchecked }) {
   if (ok) {
     const parts = [
-      count(done.digests, "digest"),
-      count(done.rolls, "die", "dice"),
-      count(done.signatures, "signature"),
-      count(done.leaves, "leaf", "leaves"),
+      t.n("{count} entry", "{count} entries", done.entries),
+      done.digests && t.n("{count} digest", "{count} digests", done.digests),
+      done.rolls && t.n("{count} die", "{count} dice", done.rolls),
+      done.signatures && t.n("{count} signature", "{count} signatures", done.signatures),
+      done.leaves && t.n("{count} leaf", "{count} leaves", done.leaves),
     ];
+    const list = parts.filter(Boolean).join(", ");
     const running = files.filter(({ over }) => !over);
-    const whole = running.length === 0 ? "" : `, but ${unfinished(running, files.length)}`;
-    return `All that could be checked here holds${whole}: ${count(done.entries, "entry", "entries")}, ${parts.filter((part) => !part.startsWith("0 ")).join(", ")}.`;
+    if (running.length === 0) return t("All that could be checked here holds: {list}.", { list });
+    return t("All that could be checked here holds, but {lack}: {list}.", { list, lack: unfinished(running, files.length) });
   }
   const first = findings.find(({ version }) => version !== null) ?? findings[0];
   if (files[first.file].kind === "finding") {
-    const [shows, owns] = first.code === "shows_nothing" ? ["shows nothing", false] : ["shows", unchecked.some((sentence) => sentence.includes("file's own keys"))];
-    return `The file of a monitor ${shows}: ${first.sentence}${owns ? " That is by the keys in the file: anybody can make such a file with keys of their own." : ""}`;
+    const { sentence } = first;
+    if (first.code === "shows_nothing") return t("The file of a monitor shows nothing: {sentence}", { sentence });
+    const owns = unchecked.some((one) => one.includes("file's own keys")) ? ` ${t("That is by the keys in the file: anybody can make such a file with keys of their own.")}` : "";
+    return t("The file of a monitor shows: {sentence}", { sentence }) + owns;
   }
-  const where = files.length > 1 ? ` in file ${first.file + 1}` : "";
-  return first.version === null
-    ? `Something is wrong${where}: ${first.sentence}`
-    : `Version ${first.version} is the first that fails${where}: ${first.sentence}`;
+  return first.version === null ? (files.length > 1 ? t("Something is wrong in file {file}: {sentence}", place(first)) : t("Something is wrong: {sentence}", first)) : fails(first, files);
 }
+
+const place = (finding) => ({ ...finding, file: finding.file + 1 });
+
+/** Say which version fails first, and in which file if there are several. */
+const fails = (first, files) =>
+  files.length > 1 ? t("Version {version} is the first that fails in file {file}: {sentence}", place(first)) : t("Version {version} is the first that fails: {sentence}", first);
 
 /** Say which files end before their match does. What came afterwards is unknown. */
 function unfinished(running, of) {
-  if (of === 1) return `the file ends at version ${running[0].versions}, before the match was over`;
-  return `${count(running.length, "file ends", "files end")} before the match was over`;
+  if (of === 1) return t("the file ends at version {version}, before the match was over", { version: running[0].versions });
+  return t.n("{count} file ends before the match was over", "{count} files end before the match was over", running.length);
 }
 
 /** The versions of one match at which something was found, each once, in order. */
@@ -249,7 +259,7 @@ export async function decided(address, files, told, signal) {
 
 function answered(worker, bytes, told) {
   return new Promise((resolve, reject) => {
-    worker.onerror = () => reject(new Error("Python could not be started in this browser."));
+    worker.onerror = () => reject(new Error(t("Python could not be started in this browser.")));
     worker.onmessage = ({ data }) => {
       if (data.report) resolve(data.report);
       else if (data.problem) reject(new Error(data.problem));
@@ -268,11 +278,14 @@ export function inOne(reports) {
 /** Say in a sentence what came of deciding again: the first version that the rules decide otherwise, or that there is none. */
 export function ruling({ ok, files, findings, reports }) {
   const replayed = reports.reduce((sum, report) => sum + report.replayed_only, 0);
-  const entries = count(files.reduce((sum, file) => sum + file.versions, 0), "entry", "entries");
-  if (ok && !replayed) return `The rules decide every action as it stands: ${entries}.`;
-  if (ok) return `The rules decide no action otherwise: ${entries}, of which ${count(replayed, "was", "were")} only replayed.`;
+  const number = files.reduce((sum, file) => sum + file.versions, 0);
+  const entries = t.n("{count} entry", "{count} entries", number);
+  if (ok && !replayed) return t("The rules decide every action as it stands: {entries}.", { entries });
+  if (ok) return t.n("The rules decide no action otherwise: {entries}, of which {count} was only replayed.", "The rules decide no action otherwise: {entries}, of which {count} were only replayed.", replayed, { entries });
   const otherwise = findings.find(({ code }) => RULED.includes(code));
   const first = otherwise ?? findings[0];
-  const where = files.length > 1 ? ` in file ${first.file + 1}` : "";
-  return `Version ${first.version} is the first that ${otherwise ? "the rules decide otherwise" : "fails"}${where}: ${first.sentence}`;
+  if (!otherwise) return fails(first, files);
+  return files.length > 1
+    ? t("Version {version} is the first that the rules decide otherwise in file {file}: {sentence}", place(first))
+    : t("Version {version} is the first that the rules decide otherwise: {sentence}", first);
 }

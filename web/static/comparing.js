@@ -2,6 +2,8 @@
 // no page: what it needs is given to it. `sdk`: evidence.js, problems.js and receipts.js of sdk/js. `ask`: a function that asks for an address
 // and returns the Response, or throws a Problem with its `status`.
 
+import { t } from "./language.js";
+
 const PAGE = 500; // entries to ask for at once
 const WALK = 2_000; // entries that are checked at most before the newest one
 const LOG = "log";
@@ -74,7 +76,7 @@ export class Comparing {
   async #reaches(match, beyond, note) {
     const { version: newest } = await json(this.ask, `/v1/matches/${match}`);
     if (newest >= beyond) return;
-    const sentence = `The match has ${newest} versions now, but the server has signed its version ${beyond}.`;
+    const sentence = t("The match has {newest} versions now, but the server has signed its version {version}.", { newest, version: beyond });
     const keys = await this.receipts.keys();
     throw new Disagreement(sentence, { match, version: beyond, keys, receipts: [note, await this.#receiptOf(match, newest)] });
   }
@@ -96,7 +98,7 @@ export class Comparing {
   /** Return the Disagreement with a server that takes a version for another one than that whose digest it has shown. */
   async differing(match, version, shown) {
     const notes = [(await this.receipts.of(match)).get(version), await this.#receiptOf(match, version).catch(() => undefined)];
-    const sentence = `The server takes version ${version} of this match for another one than it has shown here.`;
+    const sentence = t("The server takes version {version} of this match for another one than it has shown here.", { version });
     return new Disagreement(sentence, { match, version, shown, keys: await this.receipts.keys(), receipts: notes.filter(Boolean) });
   }
 
@@ -125,7 +127,7 @@ export class Comparing {
     const before = await this.receipts.keys();
     const published = (await json(this.ask, "/.well-known/warledger-keys")).keys.map(({ vkey }) => vkey);
     if (before.some((key) => !published.includes(key))) {
-      const sentence = "The server signs with another key, and no longer publishes the one by which it signed what this browser has kept.";
+      const sentence = t("The server signs with another key, and no longer publishes the one by which it signed what this browser has kept.");
       throw new Disagreement(sentence, { keys: before, published, receipts: [note] });
     }
     await this.receipts.note(published);
@@ -152,12 +154,12 @@ export class Comparing {
     const changed = this.#contradicted(receipts) ?? (alarm instanceof this.sdk.TwoHistories ? version : null);
     const sentence =
       changed !== null
-        ? `The server has changed the history of this match: it signed another version ${changed} before.`
+        ? t("The server has changed the history of this match: it signed another version {version} before.", { version: changed })
         : entry && expected === entry.digest
-          ? `The server shows version ${version} of this match after another history than the one after which ${entry.actor} has signed it.`
+          ? t("The server shows version {version} of this match after another history than the one after which {actor} has signed it.", { version, actor: entry.actor })
           : entry
-            ? `Version ${version} of this match, as the server shows it now, does not follow from what this browser has kept of it.`
-          : `The server gives a receipt of version ${version} that is not good: ${alarm.message.replace(/^[^:]*: /, "")}.`;
+            ? t("Version {version} of this match, as the server shows it now, does not follow from what this browser has kept of it.", { version })
+            : t("The server gives a receipt of version {version} that is not good: {reason}.", { version, reason: alarm.message.replace(/^[^:]*: /, "") });
     const keys = await this.receipts.keys();
     return new Disagreement(sentence, { match, version: changed ?? version, keys, receipts, ...(entry && { entry, expected }) });
   }
@@ -212,7 +214,7 @@ export class Comparing {
     const head = this.sdk.readCheckpoint(note);
     if (head) await this.#trust(note);
     if (!head || !(await this.receipts.isSigned(note)))
-      throw new Disagreement("What the server gives as the newest checkpoint of its log is not signed by its key.", { checkpoints: [note] });
+      throw new Disagreement(t("What the server gives as the newest checkpoint of its log is not signed by its key."), { checkpoints: [note] });
     return { ...head, note };
   }
 
@@ -223,7 +225,7 @@ export class Comparing {
     const day = dayOf(before.seen);
     if (small.size === large.size) {
       if (small.root === large.root) return true;
-      throw new Disagreement(`The server shows another log of ${small.size} leaves than on ${day}.`, await this.#fork(small, large, []));
+      throw new Disagreement(t("The server shows another log of {leaves} leaves than on {day}.", { leaves: small.size, day }), await this.#fork(small, large, []));
     }
     if (!this.sdk.canCheck()) return false;
     const proof = await json(this.ask, `/log/consistency?${new URLSearchParams({ from: small.size, to: large.size })}`).catch((problem) => {
@@ -231,11 +233,11 @@ export class Comparing {
       return { from: small.size, to: large.size, hashes: null };
     });
     if (proof.hashes === null && large === before) {
-      const sentence = `The log of the server has only ${head.size} leaves now, and had ${before.size} on ${day}.`;
+      const sentence = t("The log of the server has only {leaves} leaves now, and had {before} on {day}.", { leaves: head.size, before: before.size, day });
       throw new Disagreement(sentence, { checkpoints });
     }
     if (Array.isArray(proof.hashes) && (await this.sdk.continues(small, large, proof.hashes))) return true;
-    const sentence = `The log of the server does not continue the one that this browser saw on ${day}. So the server has told two histories.`;
+    const sentence = t("The log of the server does not continue the one that this browser saw on {day}. So the server has told two histories.", { day });
     const [old, now] = Array.isArray(proof.hashes) && small.size ? await this.sdk.rootsOf(small, large, proof.hashes) : [];
     const shows = now === large.root && old !== small.root;
     throw new Disagreement(sentence, shows ? await this.#fork(small, large, proof.hashes) : { checkpoints, consistency: [proof] });
@@ -249,22 +251,21 @@ export class Comparing {
 }
 
 /** Return a moment as a day in words. */
-export const dayOf = (moment) => new Date(moment).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
-
-/** Return a count with its noun. */
-export const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+export const dayOf = (moment) => t.date(moment, { dateStyle: "long" });
 
 /** Say quietly what came of comparing. `log`: the answer of `Comparing.log`, or null if the log was not to be had. */
 export function told({ agree, chained }, log, lasting) {
   const history = agree
-    ? `${plural(agree, "receipt agrees", "receipts agree")} with ${chained ? "this match's history" : "what the server signs now"}.`
+    ? chained
+      ? t.n("{count} receipt agrees with this match's history.", "{count} receipts agree with this match's history.", agree)
+      : t.n("{count} receipt agrees with what the server signs now.", "{count} receipts agree with what the server signs now.", agree)
     : lasting
-      ? "From now on this browser keeps receipts of this match, and compares them when you come back."
+      ? t("From now on this browser keeps receipts of this match, and compares them when you come back.")
       : "";
-  const continues = log === null ? "The server's log could not be asked for." : "";
-  const renamed = log?.renamed ? `The server's log has another name than before, when it was ${log.renamed}.` : "";
-  const since = log?.since ? `The log continues what you saw on ${dayOf(log.since)}.` : "";
-  const fades = lasting ? "" : "This browser keeps nothing, so receipts are compared only while this page is open.";
-  const plain = chained || !agree ? "" : "Without https it cannot compute digests.";
+  const continues = log === null ? t("The server's log could not be asked for.") : "";
+  const renamed = log?.renamed ? t("The server's log has another name than before, when it was {name}.", { name: log.renamed }) : "";
+  const since = log?.since ? t("The log continues what you saw on {day}.", { day: dayOf(log.since) }) : "";
+  const fades = lasting ? "" : t("This browser keeps nothing, so receipts are compared only while this page is open.");
+  const plain = chained || !agree ? "" : t("Without https it cannot compute digests.");
   return [history, continues || renamed || since, plain, fades].filter(Boolean).join(" ");
 }

@@ -2,6 +2,7 @@
 
 import { ask, registered, send } from "./asking.js";
 import { nameOf, people, whom } from "./inviting.js";
+import { t } from "./language.js";
 import { make, onSubmit } from "./site.js";
 
 /** Open the form. `game`: the game that is chosen first. `invited`: the id of a player to invite, if any. */
@@ -68,7 +69,7 @@ async function invite(form, id) {
 async function asked(form, select) {
   const before = select.dataset.before ?? [...select.options].find((one) => one.defaultSelected).value;
   select.value = before;
-  const found = await whom("Whom do you invite?", "Invite");
+  const found = await whom(t("Whom do you invite?"), t("Invite"));
   if (!found) return;
   offer(form, found.id, found.name);
   select.value = select.dataset.before = `player:${found.id}`;

@@ -2,6 +2,7 @@
 
 import { json, keeping } from "./asking.js";
 import { dueIn, stateOf, title, when } from "./disputing.js";
+import { t } from "./language.js";
 import { $, crest, introduced, make, me } from "./site.js";
 
 const games = JSON.parse($("main").dataset.games);
@@ -13,7 +14,8 @@ document.querySelectorAll(".filters a")[all ? 1 : 0].setAttribute("aria-current"
 /** Return the row of a dispute. */
 function row(one, players) {
   const game = games[one.game] ?? { short: one.game, seats: {} };
-  const taken = one.taken === null ? "" : `Taken by ${one.taken === me?.id ? "you" : (players[one.taken]?.name ?? "a referee who has left")}.`;
+  const whose = one.taken === me?.id ? t("Taken by you.") : t("Taken by {name}.", { name: players[one.taken]?.name ?? t("a referee who has left") });
+  const taken = one.taken === null ? "" : whose;
   const due = one.until === null ? null : make("p", { class: `due meta${one.until - Date.now() < SOON ? " short" : ""}` }, make("time", { title: when(one.until) }, dueIn(one.until)));
   return make(
     "li",
@@ -33,9 +35,9 @@ async function load() {
     if (cursor === null) $("list").replaceChildren();
     cursor = page.next;
     $("list").append(...page.disputes.map((one) => row(one, page.players)));
-    if (!$("list").children.length && cursor === null) $("list").replaceChildren(make("li", {}, "", make("p", {}, all ? "There are no disputes." : "No dispute waits.")));
+    if (!$("list").children.length && cursor === null) $("list").replaceChildren(make("li", {}, "", make("p", {}, all ? t("There are no disputes.") : t("No dispute waits."))));
   } catch (problem) {
-    $("list").replaceChildren(make("li", {}, "", make("p", {}, keeping.key === null ? "This page is for referees. Bring your key, with the button above." : problem.message)));
+    $("list").replaceChildren(make("li", {}, "", make("p", {}, keeping.key === null ? t("This page is for referees. Bring your key, with the button above.") : problem.message)));
     cursor = null;
   }
   $("more").hidden = cursor === null;

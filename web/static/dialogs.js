@@ -1,11 +1,12 @@
 // Questions of the page. Each opens a dialog, and waits until it is closed.
 
+import { t } from "./language.js";
 import { make, onSubmit } from "./site.js";
 
 /** Ask for a text. Return it without blanks around it, or null if none is given. `about`: a sentence below the question. `long`: of several lines. */
-export async function askText(question, { about = null, long = false, send = "Send", ...input } = {}) {
+export async function askText(question, { about = null, long = false, send = t("Send"), ...input } = {}) {
   const field = make(long ? "textarea" : "input", { name: "text", required: true, autofocus: true, ...(long && { rows: 6 }), ...input });
-  const data = await opened(question, make("label", {}, about ?? "Your answer", field), send);
+  const data = await opened(question, make("label", {}, about ?? t("Your answer"), field), send);
   return data?.get("text").trim() || null;
 }
 
@@ -17,7 +18,7 @@ export const isSure = async (question, yes) => (await opened(question, null, yes
  * it fails with a Problem the dialog stays open, with what is wrong. `send`: the words of the button that sends it, or null if it is only to be closed.
  */
 export function opened(question, content, send, act = () => {}) {
-  const cancel = make("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, send === null ? "Close" : "Cancel");
+  const cancel = make("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, send === null ? t("Close") : t("Cancel"));
   const wrong = make("p", { class: "wrong", role: "alert" });
   const form = make("form", {}, ...[content].flat(), wrong, make("p", { class: "row end" }, cancel, send && make("button", { class: "first" }, send)));
   const dialog = make("dialog", { "aria-labelledby": "question" }, make("h2", { id: "question" }, question), form);
@@ -38,4 +39,4 @@ export function opened(question, content, send, act = () => {}) {
 }
 
 /** Ask for the code of a match. Return null if none is given. */
-export const askCode = () => askText("This match asks for a code", { about: "The player who made the match has it.", send: "Play here" });
+export const askCode = () => askText(t("This match asks for a code"), { about: t("The player who made the match has it."), send: t("Play here") });

@@ -3,6 +3,7 @@
 import { Board } from "./board.js";
 import { follow } from "./following.js";
 import { Frames, linesOf } from "./frames.js";
+import { language } from "./language.js";
 
 const page = document.getElementById("main");
 const api = `/v1/matches/${page.dataset.match}`;
@@ -19,7 +20,7 @@ let newest = Number(page.dataset.newest);
 async function show() {
   const frames = new Frames();
   const query = new URLSearchParams({ after: newest - 1, limit: 1, shape: "page", viewer: "spectator" });
-  const response = await fetch(`${api}/frames?${query}`, { headers: { accept: "application/x-ndjson" } });
+  const response = await fetch(`${api}/frames?${query}`, { headers: { Accept: "application/x-ndjson", "Accept-Language": language } });
   if (!response.ok) return;
   for await (const line of linesOf(response.body)) frames.add([line]);
   const picture = frames.at(newest);
@@ -30,7 +31,7 @@ let soon = 0;
 const stop = new AbortController();
 addEventListener("pagehide", () => stop.abort());
 follow({
-  open: (last) => fetch(`${api}/stream?after=${last}&viewer=spectator`, { signal: stop.signal }),
+  open: (last) => fetch(`${api}/stream?after=${last}&viewer=spectator`, { headers: { "Accept-Language": language }, signal: stop.signal }),
   last: newest,
   signal: stop.signal,
   onEvent: ({ event, id }) => {

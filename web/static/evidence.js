@@ -1,8 +1,9 @@
 // Evidence on the pages: receipts are kept of what is played and looked at here, and compared with what the server says later.
 
 import { ask, Problem } from "./asking.js";
-import { Comparing, dayOf, Disagreement, plural, told } from "./comparing.js";
+import { Comparing, dayOf, Disagreement, told } from "./comparing.js";
 import { isSure } from "./dialogs.js";
+import { t } from "./language.js";
 import { Kept } from "./receipts.js";
 import { make, save } from "./site.js";
 import { storage } from "./storing.js";
@@ -42,7 +43,7 @@ export async function compare(standing, element) {
       if (problem instanceof Problem) return null;
       throw problem;
     });
-    const offered = found.agree ? [" ", make("a", { href: "/check" }, "Check receipts")] : [];
+    const offered = found.agree ? [" ", make("a", { href: "/check" }, t("Check receipts"))] : [];
     line.replaceChildren(told(found, log, here.storage.lasting), ...offered);
   } catch (problem) {
     failed(problem);
@@ -56,7 +57,7 @@ export async function compareAll(say) {
   let [agree, unknown] = [0, 0];
   try {
     for (const [place, { match }] of matches.entries()) {
-      say(`Comparing … ${place + 1} of ${matches.length} matches`);
+      say(t("Comparing … {number} of {count} matches", { number: place + 1, count: matches.length }));
       try {
         agree += (await here.match(await (await ask(`/v1/matches/${match}`)).json())).agree;
       } catch (problem) {
@@ -65,8 +66,12 @@ export async function compareAll(say) {
       }
     }
     const { since } = await here.log();
-    const gone = unknown ? ` ${unknown} of the ${matches.length} matches are not on this server, or it does not show them.` : "";
-    return `${plural(agree, "receipt agrees", "receipts agree")} with what this server shows now.${since ? ` Its log continues what you saw on ${dayOf(since)}.` : ""}${gone}`;
+    const told = [
+      t.n("{count} receipt agrees with what this server shows now.", "{count} receipts agree with what this server shows now.", agree),
+      since && t("Its log continues what you saw on {day}.", { day: dayOf(since) }),
+      unknown && t("Matches that are not on this server, or that it does not show: {unknown} of {count}.", { unknown, count: matches.length }),
+    ];
+    return told.filter(Boolean).join(" ");
   } catch (problem) {
     if (problem instanceof Disagreement) alarm(problem);
     return problem.message;
@@ -76,26 +81,26 @@ export async function compareAll(say) {
 /** Raise the alarm if the server has contradicted itself, else say that nothing could be compared. */
 export function failed(problem) {
   if (problem instanceof Disagreement) alarm(problem);
-  else if (line) line.textContent = `Receipts could not be compared now: ${problem.message}`;
+  else if (line) line.textContent = t("Receipts could not be compared now: {reason}", { reason: problem.message });
 }
 
 /** Say above the page that the server has contradicted itself, with the proof to save. */
 function alarm({ message, proof }) {
-  if (line) line.textContent = "What this browser has kept disagrees with the server.";
+  if (line) line.textContent = t("What this browser has kept disagrees with the server.");
   if ([...document.querySelectorAll(".alarm p")].some((told) => told.textContent === message)) return;
   const file = proof.finding ? new Blob([`${JSON.stringify(proof)}\n`]) : asFile({ found: new Date().toISOString(), server: location.origin, ...proof });
   const box = make(
     "section",
     { class: "alarm", role: "alert" },
-    make("h2", {}, "This server has contradicted itself"),
+    make("h2", {}, t("This server has contradicted itself")),
     make("p", {}, message),
-    make("p", { class: "note" }, "The file has what it has signed. Anybody can check that without this server."),
+    make("p", { class: "note" }, t("The file has what it has signed. Anybody can check that without this server.")),
     make(
       "p",
       { class: "row" },
-      make("button", { type: "button", class: "first", onclick: () => save(file, `warledger-proof-${proof.match ?? "log"}.json`) }, "Save the proof"),
-      make("a", { class: "button", href: "/check" }, "Check it"),
-      make("button", { type: "button", class: "quiet", onclick: () => forget(box) }, "Forget what was kept"),
+      make("button", { type: "button", class: "first", onclick: () => save(file, `warledger-proof-${proof.match ?? "log"}.json`) }, t("Save the proof")),
+      make("a", { class: "button", href: "/check" }, t("Check it")),
+      make("button", { type: "button", class: "quiet", onclick: () => forget(box) }, t("Forget what was kept")),
     ),
   );
   document.querySelector("main").before(box);
@@ -105,8 +110,8 @@ function alarm({ message, proof }) {
 export const asFile = (value) => new Blob([`${JSON.stringify(value, null, 1)}\n`], { type: "application/json" });
 
 async function forget(box) {
-  const question = "This browser forgets all receipts, the keys of the server and its log. Have you saved the proof?";
-  if (!(await isSure(question, "Forget it"))) return;
+  const question = t("This browser forgets all receipts, the keys of the server and its log. Have you saved the proof?");
+  if (!(await isSure(question, t("Forget it")))) return;
   await (await comparing()).forget();
   box.remove();
 }

@@ -1,6 +1,7 @@
 // A guided first match: it is begun by one click, and its guide stands above the choices and says what to do.
 
 import { Problem, send } from "./asking.js";
+import { t } from "./language.js";
 import { make, player, tell } from "./site.js";
 import { sentence } from "./words.js";
 
@@ -27,12 +28,12 @@ export function rows(play) {
   const [first, last] = play.table.choices.find((choice) => choice.action.what === "takeback")?.choose?.version ?? [];
   const back = step === 0 && first <= play.guided && play.guided <= last;
   const buttons = [
-    action ? button("guided", `Do it for me: ${sentence(play.words, action)}`, { onclick: () => play.submit(action) }) : null,
-    back ? button("back", "Take it back", { onclick: () => play.submit({ type: "offer", what: "takeback", version: play.guided }) }) : null,
-    step === 0 ? button("again", "Begin the guide again", { "data-guide": play.game }) : null,
+    action ? button("guided", t("Do it for me: {deed}", { deed: sentence(play.words, action) }), { onclick: () => play.submit(action) }) : null,
+    back ? button("back", t("Take it back"), { onclick: () => play.submit({ type: "offer", what: "takeback", version: play.guided }) }) : null,
+    step === 0 ? button("again", t("Begin the guide again"), { "data-guide": play.game }) : null,
   ].filter(Boolean);
-  const head = step ? `Step ${step} of ${steps}. ` : "You have left the guide, and play by yourself. ";
+  const head = step ? t("Step {step} of {steps}.", { step, steps }) : t("You have left the guide, and play by yourself.");
   return [
-    make("div", { class: "guide", role: "group", "aria-label": "Guide" }, make("p", {}, make("strong", {}, head), text, ...links), buttons.length ? make("div", { class: "row" }, ...buttons) : null),
+    make("div", { class: "guide", role: "group", "aria-label": t("Guide") }, make("p", {}, make("strong", {}, head), " ", text, ...links), buttons.length ? make("div", { class: "row" }, ...buttons) : null),
   ];
 }

@@ -2,6 +2,7 @@
 
 import { json, keeping, Problem } from "./asking.js";
 import { opened } from "./dialogs.js";
+import { t } from "./language.js";
 import { copy, make } from "./site.js";
 
 const PLAYER = /p[a-z2-7]{16}/;
@@ -17,7 +18,7 @@ export async function people() {
 /** Return the name of a player. Throw Problem for one who has left. */
 export async function nameOf(id) {
   const { name } = await json(`/v1/players/${encodeURIComponent(id)}`);
-  if (name === null) throw new Problem({ code: "", detail: "This player has left." });
+  if (name === null) throw new Problem({ code: "", detail: t("This player has left.") });
   return name;
 }
 
@@ -27,12 +28,12 @@ export async function whom(question, send) {
   const names = make("datalist", { id: "known" }, ...[...new Set(known.map(([, name]) => name))].map((value) => make("option", { value })));
   const field = make("input", { name: "who", required: true, autofocus: true, list: "known", autocomplete: "off", spellcheck: "false" });
   let found = null;
-  await opened(question, [make("label", {}, "The name of somebody you have played with, or the address of a player's page", field), names], send, async (data) => {
+  await opened(question, [make("label", {}, t("The name of somebody you have played with, or the address of a player's page"), field), names], send, async (data) => {
     const text = data.get("who").trim();
     const named = known.filter(([, name]) => name.toLowerCase() === text.toLowerCase());
-    if (named.length > 1) throw new Problem({ code: "", detail: "You have played with several who have this name. Give the address of the player's page." });
+    if (named.length > 1) throw new Problem({ code: "", detail: t("You have played with several who have this name. Give the address of the player's page.") });
     const id = named[0]?.[0] ?? PLAYER.exec(text)?.[0];
-    if (!id) throw new Problem({ code: "", detail: "You have played with nobody of this name. Ask for the address of the player's page: it is under the player's own name." });
+    if (!id) throw new Problem({ code: "", detail: t("You have played with nobody of this name. Ask for the address of the player's page: it is under the player's own name.") });
     found = { id, name: await nameOf(id) };
   });
   return found;
@@ -42,11 +43,11 @@ export async function whom(question, send) {
 export async function invitation(match, code) {
   const address = `${location.origin}/m/${match}${code ? `#code=${code}` : ""}`;
   const link = make("p", { class: "key" }, address);
-  const told = code ? "Whoever has this link may sit down." : "Whoever opens this link may sit down at an open seat.";
-  const copied = () => copy(address, "The link is copied.");
-  const share = navigator.share ? make("button", { type: "button", onclick: () => navigator.share({ url: address }).catch(() => {}) }, "Share it") : null;
-  const row = make("p", { class: "row" }, make("button", { type: "button", onclick: copied }, "Copy it"), share);
-  await opened("Invite to this match", [await picture(address), make("p", { class: "note" }, told), link, row], null);
+  const told = code ? t("Whoever has this link may sit down.") : t("Whoever opens this link may sit down at an open seat.");
+  const copied = () => copy(address, t("The link is copied."));
+  const share = navigator.share ? make("button", { type: "button", onclick: () => navigator.share({ url: address }).catch(() => {}) }, t("Share it")) : null;
+  const row = make("p", { class: "row" }, make("button", { type: "button", onclick: copied }, t("Copy it")), share);
+  await opened(t("Invite to this match"), [await picture(address), make("p", { class: "note" }, told), link, row], null);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -62,7 +63,7 @@ export async function picture(text) {
     for (let x = 0; x < code.size; x += 1) if (code.get(x, y)) path += `M${x + QUIET} ${y + QUIET}h1v1h-1z`;
   }
   const [svg, ground, dark] = ["svg", "rect", "path"].map((name) => document.createElementNS(SVG, name));
-  const given = { viewBox: `0 0 ${side} ${side}`, role: "img", "aria-label": "The link as a QR code", class: "qr" };
+  const given = { viewBox: `0 0 ${side} ${side}`, role: "img", "aria-label": t("The link as a QR code"), class: "qr" };
   for (const [name, value] of Object.entries(given)) svg.setAttribute(name, value);
   for (const [name, value] of Object.entries({ width: side, height: side, fill: "#fff" })) ground.setAttribute(name, value);
   dark.setAttribute("d", path);

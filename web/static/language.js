@@ -24,8 +24,11 @@ export const t = (text, fields = {}) => filled(found(text), fields).join("");
 /** Return a sentence with a number: `t.n("{count} match", "{count} matches", count)`. `fields`: what else it names. */
 t.n = (one, other, count, fields = {}) => {
   const forms = texts[one] ?? { one, other };
-  return filled(forms[plural.select(count)] ?? forms.other ?? forms.many, { count: numbers.format(count), ...fields }).join("");
+  return filled(t.form(forms, count), { count: numbers.format(count), ...fields }).join("");
 };
+
+/** Return the form of a word for a number. `forms`: by the category that Intl.PluralRules names. */
+t.form = (forms, count) => forms[plural.select(count)] ?? forms.other ?? forms.many;
 
 /** Return a sentence that names elements, as what `append` takes: `t.around("You can read {links}.", { links })`. */
 t.around = (text, fields) => filled(found(text), fields).flat();
@@ -40,6 +43,9 @@ t.list = (words) => list.format(words);
 t.date = (moment, options = { dateStyle: "medium", timeStyle: "short" }) => new Intl.DateTimeFormat(locale, options).format(new Date(moment));
 
 const UNITS = [["day", 86_400], ["hour", 3600], ["minute", 60]];
+
+/** Return how long it is until something: "in 5 hours". */
+t.until = (count, unit) => since.format(count, unit);
 
 /** Return how long ago something was, by its seconds: "5 minutes ago". */
 t.ago = (seconds) => {

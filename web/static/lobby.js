@@ -3,6 +3,7 @@
 import { ask, keeping, Problem, random, registered, send } from "./asking.js";
 import { askCode } from "./dialogs.js";
 import { follow } from "./following.js";
+import { t } from "./language.js";
 import { $, introduced, player, tell } from "./site.js";
 
 /** Put a list that the server has written into the page. */
@@ -17,7 +18,7 @@ async function yours() {
   await Promise.all([own("yours", "mine=true"), own("invitations", "invited=true")]);
   const turns = $("yours").querySelectorAll(".match.yours").length;
   if ("setAppBadge" in navigator && navigator.onLine) navigator.setAppBadge(turns).catch(() => {});
-  document.title = `${turns ? `(${turns}) ` : ""}Warledger: matches to watch and to play`;
+  document.title = (turns ? `(${turns}) ` : "") + t("Warledger: matches to watch and to play");
 }
 
 /** Show a section with matches of the player, if there are any. */

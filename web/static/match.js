@@ -6,6 +6,7 @@ import { Board } from "./board.js";
 import { follow } from "./following.js";
 import { Frames, leap, linesOf, PAGE, pageOf, roundOf, turnOf } from "./frames.js";
 import { command, KEYS } from "./keys.js";
+import { t } from "./language.js";
 import { Playing } from "./playing.js";
 import { shortKey } from "./signing.js";
 import { $, copy, crest, introduced, isLoud, make, me, nextTheme, player, tell } from "./site.js";
@@ -160,7 +161,7 @@ const told = (line) => {
 };
 const PLAYER = /\{(p[a-z2-7]{16})\}/g;
 const toldAt = (version) => (frames.lines[version] ? told(frames.lines[version]) : null);
-const actorName = (id) => standing?.players[id]?.name ?? (/^p[a-z2-7]{16}$/.test(id) ? "somebody" : seatName(id));
+const actorName = (id) => standing?.players[id]?.name ?? (/^p[a-z2-7]{16}$/.test(id) ? t("somebody") : seatName(id));
 const seatName = (id) => seats.find((seat) => seat.id === id)?.name ?? word(words, id);
 
 /** Update the scrub bar, the number of new entries, and whether one looks at the newest. */
@@ -168,10 +169,10 @@ function rule() {
   const scrub = $("scrub");
   scrub.max = newest;
   scrub.value = wanted;
-  scrub.setAttribute("aria-valuetext", `version ${wanted} of ${newest}`);
+  scrub.setAttribute("aria-valuetext", t("version {version} of {newest}", { version: wanted, newest }));
   $("version").textContent = `${wanted} / ${newest}`;
   page.classList.toggle("past", wanted < newest);
-  $("live-text").textContent = unseen ? `${unseen} new` : state;
+  $("live-text").textContent = unseen ? t("{count} new", { count: unseen }) : state;
   $("live").classList.toggle("waiting", unseen > 0);
   play.show(wanted === newest);
 }
@@ -218,7 +219,7 @@ function entry(line) {
   const item = make(
     "li",
     { "data-version": line.version },
-    make("button", { type: "button", class: "number", "aria-label": `Version ${line.version}`, onclick: () => show(line.version) }, String(line.version)),
+    make("button", { type: "button", class: "number", "aria-label": t("Version {version}", { version: line.version }), onclick: () => show(line.version) }, String(line.version)),
     make("span", { class: "badge" }, known ? crest(`b-${line.actor}`) : null),
     make("span", {}, told(line), ...rules.flatMap((link) => [" ", link]), ...signature(line)),
   );
@@ -228,14 +229,14 @@ function entry(line) {
 /** Return what says that an entry is signed, and with which key. */
 function signature({ signed, actor }) {
   if (!signed) return [];
-  const title = `${actorName(actor)} has signed this with the key ${signed}`;
-  return [" ", make("small", { class: "signed", title }, `signed, key ${shortKey(signed)}`)];
+  const title = t("{name} has signed this with the key {key}", { name: actorName(actor), key: signed });
+  return [" ", make("small", { class: "signed", title }, t("signed, key {key}", { key: shortKey(signed) }))];
 }
 
 /** Return the name of whoever sits in a seat. */
 function occupant(seat) {
   const who = standing?.seats[seat] ?? {};
-  return "player" in who ? (standing.players[who.player]?.name ?? "somebody who has left") : who.ai ? word(words, `ai_${who.ai}`) : "open";
+  return "player" in who ? (standing.players[who.player]?.name ?? t("somebody who has left")) : who.ai ? word(words, `ai_${who.ai}`) : t("open");
 }
 
 function people(now) {
@@ -251,7 +252,7 @@ function people(now) {
       "li",
       { class: acts ? "acts" : null },
       crest(`b-${seat.id}`),
-      make("span", { class: "who" }, who.player ? make("a", { href: `/p/${who.player}` }, name) : name, make("small", {}, ` ${seat.name}${mine ? ", you" : ""}${substitute ? `, ${word(words, `ai_${substitute}`)} plays for now` : ""}${thinks ? ", thinking" : ""}`)),
+      make("span", { class: "who" }, who.player ? make("a", { href: `/p/${who.player}` }, name) : name, make("small", {}, " ", [seat.name, mine && t("you"), substitute && t("{level} plays for now", { level: word(words, `ai_${substitute}`) }), thinks && t("thinking")].filter(Boolean).join(", "))),
       clock ? make("time", { class: "clock", "data-left": clock.left, "data-deadline": clock.deadline ?? "" }, clockText(clock.left)) : null,
     );
   });
@@ -310,8 +311,8 @@ async function text() {
 
 // ---------------------------------------------------------------- live
 
-let state = "connecting";
-const STATES = { live: "live", cut: "reconnecting", over: "finished", refused: "not live" };
+let state = t("connecting");
+const STATES = { live: t("live"), cut: t("reconnecting"), over: t("finished"), refused: t("not live") };
 
 /** Take notice of versions that have come. A reader of the past is not pulled away from it. */
 function arrived(version) {
@@ -360,7 +361,7 @@ async function signs() {
   const may = standing.signed === "required" && standing.status === "open" && keeping.key !== null; // before one takes a seat
   const plays = may || (["open", "playing"].includes(standing.status) && mine().length > 0);
   play.unsigned = plays ? await unsigned() : null;
-  const told = play.unsigned ?? (plays ? "Your moves are signed with the key of this browser." : "");
+  const told = play.unsigned ?? (plays ? t("Your moves are signed with the key of this browser.") : "");
   if ($("signing").textContent === told) return;
   $("signing").textContent = told;
   play.write();
@@ -449,7 +450,7 @@ function stop() {
   clearInterval(playing);
   playing = 0;
   page.classList.remove("playing");
-  $("autoplay").setAttribute("aria-label", "Play on");
+  $("autoplay").setAttribute("aria-label", t("Play on"));
 }
 
 const moves = {
@@ -465,7 +466,7 @@ const moves = {
     if (playing) return stop();
     if (wanted >= newest) show(1);
     page.classList.add("playing");
-    $("autoplay").setAttribute("aria-label", "Pause");
+    $("autoplay").setAttribute("aria-label", t("Pause"));
     playing = setInterval(() => (wanted >= newest ? stop() : show(wanted + 1)), STEP);
     return undefined;
   },
@@ -474,7 +475,7 @@ const moves = {
     if ($("eyes-label").hidden) return;
     select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
     select.onchange();
-    tell(`Through the eyes of ${select.selectedOptions[0].textContent}.`);
+    tell(t("Through the eyes of {seat}.", { seat: select.selectedOptions[0].textContent }));
   },
   text: () => {
     const now = $("textboard").hidden;
@@ -495,7 +496,7 @@ const moves = {
   theme: nextTheme,
   link: () => {
     const where = new URLSearchParams({ at: wanted, ...(viewer && standing?.status === "over" ? { viewer } : {}) });
-    copy(`${location.origin}/m/${match}?${where}`, `A link to version ${wanted} is copied.`);
+    copy(`${location.origin}/m/${match}?${where}`, t("A link to version {version} is copied.", { version: wanted }));
   },
   help: () => $("help").showModal(),
   close: () => {
@@ -535,7 +536,7 @@ $("scrub").oninput = () => stepTo(Number($("scrub").value));
 for (const part of ["replay", "look", "play", "help"]) {
   for (const [, , keys, about] of KEYS.filter(([of]) => of === part)) {
     const named = keys.length > 3 ? [`${keys[0]} … ${keys.at(-1)}`] : keys;
-    const shownKeys = named.map((key) => make("kbd", {}, key.replace("Arrow", "").replace(/^ $/, "Space")));
+    const shownKeys = named.map((key) => make("kbd", {}, key.replace("ArrowLeft", "←").replace("ArrowRight", "→").replace(/^ $/, t("Space"))));
     $("keys-list").append(make("div", {}, make("dt", {}, ...shownKeys), make("dd", {}, about)));
   }
 }
@@ -591,7 +592,7 @@ $("audit").addEventListener("seek", (event) => {
 // What was found is pinned to its versions; `--at` is how far along the bar that is, from 0 to 1.
 $("audit").addEventListener("findings", (event) => {
   const pins = event.detail.versions.map((version) => {
-    const pin = make("i", { title: `Version ${version}`, onclick: () => stepTo(version) });
+    const pin = make("i", { title: t("Version {version}", { version }), onclick: () => stepTo(version) });
     pin.style.setProperty("--at", (version - 1) / Math.max(1, newest - 1));
     return pin;
   });

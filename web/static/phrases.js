@@ -1,6 +1,7 @@
 // Set phrases at the table: what one's seat says, what others say, and whom one hears. Strangers are not heard until the reader chooses to.
 
 import { ask, json, keeping, Problem } from "./asking.js";
+import { t } from "./language.js";
 import { make, tell } from "./site.js";
 import { word } from "./words.js";
 
@@ -49,7 +50,7 @@ export async function heard(play, { seat, phrase }) {
   const own = player === keeping.player;
   const name = nameOf(play, seat);
   if (!own && !(await hears(play, player))) {
-    if (!hinted.has(player)) tell(`${name} says something. You hear strangers only if you choose to, below your choices.`);
+    if (!hinted.has(player)) tell(t("{name} says something. You hear strangers only if you choose to, below your choices.", { name }));
     hinted.add(player);
     return;
   }
@@ -77,12 +78,12 @@ export function rows(play) {
     const player = playerOf(play, seat);
     const box = make("input", { type: "checkbox", "data-keep": `hear ${player}`, onchange: () => choose(player, box.checked) });
     hears(play, player).then((now) => (box.checked = now));
-    return make("label", { class: "hear" }, box, ` Hear ${nameOf(play, seat)}`);
+    return make("label", { class: "hear" }, box, " ", t("Hear {name}", { name: nameOf(play, seat) }));
   });
   if (!others.length) return [];
-  const details = make("details", { class: "say" }, make("summary", { "data-keep": "say" }, "Say something"), make("div", { class: "row" }, ...buttons), make("div", { class: "row" }, ...boxes));
+  const details = make("details", { class: "say" }, make("summary", { "data-keep": "say" }, t("Say something")), make("div", { class: "row" }, ...buttons), make("div", { class: "row" }, ...boxes));
   details.open = rows.open ?? false;
   details.ontoggle = () => (rows.open = details.open);
-  const list = make("ul", { class: "said", "aria-label": "What was said" }, ...said.map((one) => make("li", {}, make("b", {}, nameOf(play, one.seat)), ` ${word(play.words, SAYS + one.phrase)}`)));
+  const list = make("ul", { class: "said", "aria-label": t("What was said") }, ...said.map((one) => make("li", {}, make("b", {}, nameOf(play, one.seat)), ` ${word(play.words, SAYS + one.phrase)}`)));
   return [said.length ? list : null, details];
 }

@@ -2,6 +2,7 @@
 
 import { ask } from "./asking.js";
 import { Animation, sized, stretch } from "./animating.js";
+import { t } from "./language.js";
 import { make, save } from "./site.js";
 
 const WIDE = 1600; // pixels of a PNG
@@ -14,7 +15,7 @@ export function mount(element, { match, viewer, version }) {
   const said = make("p", { class: "note", role: "status" });
   const from = make("input", { type: "number", min: 1, required: true });
   const to = make("input", { type: "number", min: 1, required: true });
-  const stop = make("button", { type: "button", class: "small", hidden: true }, "Stop");
+  const stop = make("button", { type: "button", class: "small", hidden: true }, t("Stop"));
   let making = null;
 
   /** Do something that makes a file; another one, or the reader, may stop it. */
@@ -23,7 +24,7 @@ export function mount(element, { match, viewer, version }) {
     const mine = (making = new AbortController());
     stop.hidden = false;
     try {
-      said.textContent = "Drawing …";
+      said.textContent = t("Drawing …");
       const [blob, name] = await work(mine.signal, (text) => (said.textContent = text));
       save(blob, name);
       said.textContent = `${name}, ${size(blob.size)}`;
@@ -57,7 +58,7 @@ export function mount(element, { match, viewer, version }) {
     const gif = await import("./gifenc.js");
     let animation = null;
     for (const [place, at] of versions.entries()) {
-      tell(`Drawing picture ${place + 1} of ${versions.length} …`);
+      tell(t("Drawing picture {number} of {count} …", { number: place + 1, count: versions.length }));
       const image = await drawn(await svg(at, signal));
       signal.throwIfAborted();
       const [width, height] = animation ? [animation.width, animation.height] : sized(image.width, image.height, SMALL);
@@ -71,10 +72,7 @@ export function mount(element, { match, viewer, version }) {
   const form = make(
     "form",
     { class: "row" },
-    "A GIF of versions",
-    make("label", { "aria-label": "From version" }, from),
-    "to",
-    make("label", { "aria-label": "To version" }, to),
+    ...t.around("A GIF of versions {from} to {to}", { from: make("label", { "aria-label": t("From version") }, from), to: make("label", { "aria-label": t("To version") }, to) }),
     make("button", { class: "small" }, "GIF"),
   );
   form.onsubmit = (event) => {
@@ -85,7 +83,7 @@ export function mount(element, { match, viewer, version }) {
   const details = make(
     "details",
     { class: "downloads" },
-    make("summary", {}, "Take the board along"),
+    make("summary", {}, t("Take the board along")),
     make(
       "p",
       { class: "row" },
@@ -128,4 +126,4 @@ function painted(image, [width, height]) {
   return canvas;
 }
 
-const size = (bytes) => (bytes < 100_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`);
+const size = (bytes) => (bytes < 100_000 ? t.number(Math.ceil(bytes / 1000), { style: "unit", unit: "kilobyte" }) : t.number(bytes / 1_000_000, { style: "unit", unit: "megabyte", maximumFractionDigits: 1 }));

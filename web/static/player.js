@@ -1,6 +1,7 @@
 // The page of a player.
 
 import { keeping } from "./asking.js";
+import { t } from "./language.js";
 import { $, copy, introduced } from "./site.js";
 
 const own = () => {
@@ -9,7 +10,7 @@ const own = () => {
 
 if ($("copy-address")) {
   $("copy-address").hidden = false;
-  $("copy-address").onclick = () => copy(location.origin + location.pathname, "The address is copied.");
+  $("copy-address").onclick = () => copy(location.origin + location.pathname, t("The address is copied."));
 }
 document.addEventListener("player", own);
 await introduced;

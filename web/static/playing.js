@@ -5,13 +5,14 @@ import { json, keeping, Problem, random, send } from "./asking.js";
 import { askCode, askText, isSure } from "./dialogs.js";
 import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
+import { t } from "./language.js";
 import { Counts, Narrowing, rest, same } from "./narrowing.js";
 import { askForCalls, crest, make, player, tell } from "./site.js";
 import { deed, fieldName, sentence, valued, word } from "./words.js";
 
 const URGENT = new Set(["accept", "decline", "return", "vote", "take_seat", "take_over", "rematch", "decline_seat", "resume", "accept_ruling"]);
 const GRAVE = new Set(["resign", "close_match", "leave_seat"]);
-const QUESTIONS = { type: "What will you do?", at: "Where?", from: "From where?", to: "Where to?", accept: "Do you accept?" };
+const QUESTIONS = { type: t("What will you do?"), at: t("Where?"), from: t("From where?"), to: t("Where to?"), accept: t("Do you accept?") };
 
 let code = new URLSearchParams(location.hash.slice(1)).get("code"); // of the link by which the reader came
 
@@ -56,7 +57,7 @@ export class Playing {
       if (!this.draft_.empty && found.version !== this.draft_.version) {
         this.hold(new Draft(found.version));
         this.draw(null);
-        tell("The match has moved on, so the draft is gone.", true);
+        tell(t("The match has moved on, so the draft is gone."), true);
       }
       this.seen = found.version;
       if (standing.to_act.includes(found.seat)) prepare(this.match, this.seen);
@@ -189,7 +190,7 @@ export class Playing {
 
   tooMany(field) {
     const range = this.counts.ranges[field];
-    return Array.isArray(range) ? `Between ${range[0]} and ${range[1]}.` : `No more than ${range.total[1]} together.`;
+    return Array.isArray(range) ? t("Between {low} and {high}.", { low: range[0], high: range[1] }) : t("No more than {count} together.", { count: range.total[1] });
   }
 
   choose(pick) {
@@ -345,8 +346,8 @@ export class Playing {
     const whom = [...new Set(standing.to_act.map((seat) => this.occupant(seat)))];
     if (!whom.length) return null;
     const may = seats.length && globalThis.Notification?.permission === "default" && globalThis.PushManager;
-    const button = may ? make("button", { type: "button", class: "small", "data-keep": "call", onclick: askForCalls }, "Call me") : null;
-    return make("p", { class: "row" }, make("span", {}, `Waiting for ${whom.join(", ")}`), button);
+    const button = may ? make("button", { type: "button", class: "small", "data-keep": "call", onclick: askForCalls }, t("Call me")) : null;
+    return make("p", { class: "row" }, make("span", {}, t("Waiting for {whom}", { whom: t.list(whom) })), button);
   }
 
   asking() {
@@ -356,13 +357,13 @@ export class Playing {
     const picked = this.game_.left.every((choice) => choice.action.type === type) ? type : null;
     const asks = (name) => this.words.asks?.[`${picked}/${name}`] ?? this.words.asks?.[name];
     const counted = this.counts && Object.keys(this.counts.ranges)[0];
-    const question = counted ? (asks(counted) ?? "How many?") : field === null || this.game_.enough ? "Ready." : (asks(field) ?? QUESTIONS[field] ?? `Which ${fieldName(field)}?`);
+    const question = counted ? (asks(counted) ?? t("How many?")) : field === null || this.game_.enough ? t("Ready.") : (asks(field) ?? QUESTIONS[field] ?? t("Which {field}?", { field: fieldName(this.words, field) }));
     const head = make(
       "p",
       { class: "ask" },
       this.seat ? crest(`b-${this.seat}`) : null,
-      make("strong", {}, this.draft_.empty ? "Your move. " : "Your draft. "),
-      this.game_.choices.length ? question : this.draft_.closed ? "Its last step shows something hidden or rolls dice, so it ends here." : "",
+      make("strong", {}, this.draft_.empty ? t("Your move.") : t("Your draft."), " "),
+      this.game_.choices.length ? question : this.draft_.closed ? t("Its last step shows something hidden or rolls dice, so it ends here.") : "",
       ...(picked ? this.rules(picked) : []),
       ...this.game_.picks.map((pick) => make("span", { class: "pick" }, valued(this.words, pick.field, pick.id ?? pick.value, this.game_.left[0]?.action))),
     );
@@ -386,7 +387,7 @@ export class Playing {
     if (this.draft_.empty) return null;
     return make(
       "ol",
-      { class: "draft", "aria-label": "Draft of the turn" },
+      { class: "draft", "aria-label": t("Draft of the turn") },
       ...this.draft_.actions.map((action, place) => make("li", {}, sentence(this.words, action), this.refusal?.place === place ? this.refused(true) : null)),
     );
   }
@@ -399,14 +400,14 @@ export class Playing {
       ...this.counts.rows().map((count) => {
         const { field, key, value, low, high } = count;
         const more = this.missing(count);
-        const name = key === null ? fieldName(field) : word(this.words, key);
+        const name = key === null ? fieldName(this.words, field) : word(this.words, key);
         const step = (by, label, sign) =>
           make(
             "button",
             {
               type: "button",
               class: by * more > 0 && this.counts.can(field, key, by) ? "icon wanted" : "icon",
-              "aria-label": `${label} ${name}`,
+              "aria-label": label,
               "data-keep": `${field} ${key} ${by}`,
               disabled: !this.counts.can(field, key, by),
               onclick: () => {
@@ -418,7 +419,7 @@ export class Playing {
             },
             sign,
           );
-        return make("div", { class: "count", role: "group", "aria-label": `${name}, ${low} to ${high}` }, make("span", {}, name), step(-1, "Less", "−"), make("output", {}, String(value)), step(1, "More", "+"));
+        return make("div", { class: "count", role: "group", "aria-label": t("{name}, {low} to {high}", { name, low, high }) }, make("span", {}, name), step(-1, t("Less {name}", { name }), "−"), make("output", {}, String(value)), step(1, t("More {name}", { name }), "+"));
       }),
     );
   }
@@ -432,7 +433,7 @@ export class Playing {
     };
     return make(
       "div",
-      { class: "choices", role: "group", "aria-label": "Choices" },
+      { class: "choices", role: "group", "aria-label": t("Choices") },
       ...this.game_.buttons().map(({ pick, value, left }, place) =>
         make(
           "button",
@@ -455,19 +456,19 @@ export class Playing {
   bar() {
     const { ready } = this;
     const lack = this.counts?.lack;
-    const need = lack ? make("span", { class: "note" }, lack.sum < lack.low ? `${lack.low - lack.sum} more` : `${lack.sum - lack.high} too many`) : null;
-    const told = ready ? sentence(this.words, ready) : "Send the draft";
+    const need = lack ? make("span", { class: "note" }, lack.sum < lack.low ? t("{count} more", { count: lack.low - lack.sum }) : t("{count} too many", { count: lack.sum - lack.high })) : null;
+    const told = ready ? sentence(this.words, ready) : t("Send the draft");
     const sendable = ready || !this.draft_.empty;
     const undoable = this.game_.picks.length > 0 || !this.draft_.empty;
     const button = (keep, label, action, kind, ...more) =>
       make("button", { type: "button", class: kind, "data-keep": keep, disabled: this.busy, onclick: action }, label, ...more);
     const row = [
-      sendable ? button("send", told, () => this.send(), "first", make("kbd", {}, "Enter")) : null,
+      sendable ? button("send", told, () => this.send(), "first", make("kbd", {}, t("Enter"))) : null,
       need,
-      ready && !this.draft_.closed ? button("draft", "Draft it", () => this.draft(), "") : null,
-      undoable ? button("undo", "Undo", () => this.undo(), "quiet") : null,
-      this.standing?.practice && this.game_.choices.length ? button("hint", "Hint", async () => (await import("./analysing.js")).hint(this), "quiet") : null,
-      this.draft_.empty ? null : button("drop", "Drop the draft", () => this.dropDraft(), "quiet"),
+      ready && !this.draft_.closed ? button("draft", t("Draft it"), () => this.draft(), "") : null,
+      undoable ? button("undo", t("Undo"), () => this.undo(), "quiet") : null,
+      this.standing?.practice && this.game_.choices.length ? button("hint", t("Hint"), async () => (await import("./analysing.js")).hint(this), "quiet") : null,
+      this.draft_.empty ? null : button("drop", t("Drop the draft"), () => this.dropDraft(), "quiet"),
       this.others(),
     ].filter(Boolean);
     return row.length ? make("div", { class: "row" }, ...row) : null;
@@ -476,8 +477,8 @@ export class Playing {
   deedButton(choice) {
     const shown = { ...choice.action };
     for (const field in choice.choose) shown[field] = "…";
-    if (shown.type === "rematch") return this.deedOf("Rematch with the seats turned", choice);
-    if (shown.type === "hand_over") return this.deedOf("Take back the offer of the seat", choice);
+    if (shown.type === "rematch") return this.deedOf(t("Rematch with the seats turned"), choice);
+    if (shown.type === "hand_over") return this.deedOf(t("Take back the offer of the seat"), choice);
     if (shown.type === "decline" && this.standing.offers?.[shown.what]?.by === this.seat) shown.type = "withdraw";
     return this.deedOf(deed(this.words, shown), choice);
   }
@@ -488,7 +489,7 @@ export class Playing {
 
   /** Offer the seat to a player whom the reader names. */
   async handOver() {
-    const found = await (await import("./inviting.js")).whom("Who takes your seat over, as it is?", "Offer the seat");
+    const found = await (await import("./inviting.js")).whom(t("Who takes your seat over, as it is?"), t("Offer the seat"));
     if (found) await this.submit({ type: "hand_over", player: found.id });
   }
 
@@ -512,15 +513,15 @@ export class Playing {
   /** What can be done at the table and waits for an answer. */
   urgent() {
     if (keeping.key === null && this.standing?.status === "open") {
-      return make("div", { class: "row urgent" }, "A seat is open.", make("button", { type: "button", class: "first", onclick: () => player() }, "Play here"));
+      return make("div", { class: "row urgent" }, t("A seat is open."), make("button", { type: "button", class: "first", onclick: () => player() }, t("Play here")));
     }
     const found = this.table.choices.filter((choice) => URGENT.has(choice.action.type));
     const invite = async () => (await import("./inviting.js")).invitation(this.match, this.standing.code);
-    const link = make("button", { type: "button", class: "small first", onclick: invite }, "Invite");
-    const code = this.standing?.code ? make("span", {}, "Code: ", make("code", {}, this.standing.code)) : null;
-    const waiting = this.standing?.status === "open" && this.seats.length ? ["Waiting for players.", link, code] : [];
+    const link = make("button", { type: "button", class: "small first", onclick: invite }, t("Invite"));
+    const code = this.standing?.code ? make("span", {}, ...t.around("Code: {code}", { code: make("code", {}, this.standing.code) })) : null;
+    const waiting = this.standing?.status === "open" && this.seats.length ? [t("Waiting for players."), link, code] : [];
     const deeds = found.filter((choice) => choice.action.type !== "take_seat").concat(this.openSeats());
-    const lack = this.standing?.signed === "required" && this.unsigned ? [`In this match moves must be signed. ${this.unsigned}`] : [];
+    const lack = this.standing?.signed === "required" && this.unsigned ? [`${t("In this match moves must be signed.")} ${this.unsigned}`] : [];
     const row = [...lack, ...waiting, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
     return row.length ? make("div", { class: "row urgent" }, ...row) : null;
   }
@@ -540,8 +541,8 @@ export class Playing {
     if (this.seat && this.standing.clock?.claim_days && !this.standing.to_act.includes(this.seat)) found.push({ action: { type: "claim" } });
     const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)));
     const { status, handovers, rated } = this.standing;
-    if (this.seat && status === "playing" && !rated && !this.guide && !handovers[this.seat]) row.append(make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.handOver() }, "Hand the seat over …"));
-    const details = make("details", { class: "attable" }, make("summary", {}, "At the table"), row);
+    if (this.seat && status === "playing" && !rated && !this.guide && !handovers[this.seat]) row.append(make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.handOver() }, t("Hand the seat over …")));
+    const details = make("details", { class: "attable" }, make("summary", {}, t("At the table")), row);
     details.open = this.opened ?? false;
     details.ontoggle = () => (this.opened = details.open);
     return details;
@@ -568,12 +569,12 @@ export class Playing {
   async deed(choice) {
     const { type } = choice.action;
     const name = deed(this.words, choice.action);
-    if (GRAVE.has(type) && !(await isSure(`${name}. Are you sure?`, name))) return undefined;
+    if (GRAVE.has(type) && !(await isSure(t("{deed}. Are you sure?", { deed: name }), name))) return undefined;
     if (type === "take_seat") return this.sit(choice.action.seat);
     const action = { ...choice.action };
     for (const [field, range] of Object.entries(choice.choose ?? {})) {
       const [min, max] = range;
-      const given = await askText(name, { about: `${fieldName(field)}, ${min} to ${max}`, send: name, type: "number", min, max, value: field === "hours" ? 24 : max });
+      const given = await askText(name, { about: t("{name}, {low} to {high}", { name: word(this.words, fieldName(this.words, field)), low: min, high: max }), send: name, type: "number", min, max, value: field === "hours" ? 24 : max });
       if (given === null) return undefined;
       action[field] = Number(given);
     }

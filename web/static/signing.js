@@ -1,6 +1,8 @@
 // The signing key of a player in this browser. It is made here, no program can read it, and it never leaves. It knows no page: what it needs
 // is given to it. `sdk`: signing.js of sdk/js.
 
+import { t } from "./language.js";
+
 const LISTED = "/v1/players/me/signing-keys";
 
 export class Signing {
@@ -51,22 +53,22 @@ export class Signing {
     } catch (problem) {
       if (!problem.code) throw problem;
       if (problem.code === "away") this.#ready.delete(player); // the next action may be luckier
-      this.why = `Moves are not signed: the key of this browser could not be registered. ${problem.message}`;
+      this.why = t("Moves are not signed: the key of this browser could not be registered. {reason}", { reason: problem.message });
       return null;
     }
   }
 
   /** Return why this browser has no key, or null. */
   #lack() {
-    if (!this.secure) return "Moves are not signed: browsers sign only on pages that came over https. Open this page over https.";
-    if (!this.storage.lasting) return "Moves are not signed: this browser keeps nothing here, and so no key. Use no private window.";
+    if (!this.secure) return t("Moves are not signed: browsers sign only on pages that came over https. Open this page over https.");
+    if (!this.storage.lasting) return t("Moves are not signed: this browser keeps nothing here, and so no key. Use no private window.");
     return null;
   }
 
   /** Return the key that is kept, or a new one if it is revoked or there is none. */
   async #made(player, revoked) {
     const fresh = await this.sdk.newKey();
-    if (fresh === null) this.why = "Moves are not signed: this browser has no Ed25519. Newer browsers have it.";
+    if (fresh === null) this.why = t("Moves are not signed: this browser has no Ed25519. Newer browsers have it.");
     if (fresh === null) return null;
     return this.storage.change("signing", player, (kept) => (kept && !revoked.includes(kept.publicKey) ? kept : { ...fresh, registered: false }));
   }
@@ -83,7 +85,8 @@ const SYSTEMS = [["Android", "Android"], ["iPhone", "iPhone"], ["iPad", "iPad"],
 /** Return a name for a browser, such as "Firefox on Linux", from what it calls itself. */
 export function browserName(agent) {
   const [browser, system] = [BROWSERS, SYSTEMS].map((names) => names.find(([mark]) => agent.includes(mark))?.[1]);
-  return [browser ?? "Browser", system && `on ${system}`].filter(Boolean).join(" ");
+  if (!browser || !system) return browser ?? system ?? t("Browser");
+  return t("{browser} on {system}", { browser, system });
 }
 
 /** Return a public key as short as people compare it. */

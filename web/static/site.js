@@ -3,6 +3,7 @@
 import { ask, json, keeping, Problem, receipts } from "./asking.js";
 import { askText, isSure } from "./dialogs.js";
 import { keyIn } from "./keeping.js";
+import { t } from "./language.js";
 
 export const $ = (id) => document.getElementById(id);
 
@@ -66,12 +67,12 @@ export function nextTheme() {
     // for this page alone
   }
   sayTheme();
-  tell(next === "system" ? "Colours as the system has them." : `${next === "dark" ? "Dark" : "Light"} colours.`);
+  tell({ system: t("Colours as the system has them."), light: t("Light colours."), dark: t("Dark colours.") }[next]);
 }
 
 function sayTheme() {
-  const now = document.documentElement.dataset.theme;
-  $("theme").setAttribute("aria-label", `Colours: ${now ?? "as the system"}`);
+  const said = { light: t("Colours: light"), dark: t("Colours: dark") }[document.documentElement.dataset.theme];
+  $("theme").setAttribute("aria-label", said ?? t("Colours: as the system"));
 }
 
 /** Whoever plays here: {id, name}, or null. */
@@ -86,15 +87,15 @@ async function introduce() {
     } catch (problem) {
       if (problem.code === "bad_key") {
         await leave();
-        tell("This browser's key is not valid any more, so it was forgotten.", true);
+        tell(t("This browser's key is not valid any more, so it was forgotten."), true);
       }
     }
   }
-  $("account").textContent = me?.name ?? (keeping.key === null ? "Play" : "You");
+  $("account").textContent = me?.name ?? (keeping.key === null ? t("Play") : t("You"));
   $("nobody").hidden = keeping.key !== null;
   $("somebody").hidden = keeping.key === null;
   $("desk").hidden = !me || me.role === "player";
-  $("account-title").textContent = keeping.key === null ? "Who plays?" : "You";
+  $("account-title").textContent = keeping.key === null ? t("Who plays?") : t("You");
   $("my-page").href = `/p/${keeping.player}`;
   if (me) $("rename").elements.name.value = me.name;
 }
@@ -132,7 +133,7 @@ $("account-dialog").addEventListener("close", () => {
 function hideKey() {
   $("key").textContent = "••••••••••••••••";
   $("show-key").setAttribute("aria-pressed", "false");
-  $("show-key").textContent = "Show it";
+  $("show-key").textContent = t("Show it");
 }
 
 /** Carry out what a form asks for, and show at the form what is wrong. */
@@ -158,18 +159,18 @@ async function arrived() {
   const asked = waiting.length > 0;
   $("account-dialog").close();
   document.dispatchEvent(new CustomEvent("player"));
-  if (!asked && me) tell(`Hello, ${me.name}.`);
+  if (!asked && me) tell(t("Hello, {name}.", { name: me.name }));
 }
 
 onSubmit($("new-player"), $("account-wrong"), async (data) => {
   const made = await json("/v1/players", { method: "POST", body: { name: data.get("name").trim() } });
-  if (!keeping.keep(made.key)) tell("This browser keeps nothing, so note your key down: you find it under your name.", true);
+  if (!keeping.keep(made.key)) tell(t("This browser keeps nothing, so note your key down: you find it under your name."), true);
   await arrived();
 });
 
 onSubmit($("bring-key"), $("account-wrong"), async (data) => {
   const key = keyIn(data.get("key"));
-  if (key === null) throw new Problem({ code: "bad_key", detail: "That does not look like a key. It begins with wl_." });
+  if (key === null) throw new Problem({ code: "bad_key", detail: t("That does not look like a key. It begins with wl_.") });
   const before = keeping.key;
   keeping.keep(key);
   try {
@@ -186,17 +187,17 @@ onSubmit($("bring-key"), $("account-wrong"), async (data) => {
 onSubmit($("rename"), $("account-wrong"), async (data) => {
   await ask("/v1/players/me", { method: "PATCH", body: { name: data.get("name").trim() } });
   await introduce();
-  tell("Your name is changed.");
+  tell(t("Your name is changed."));
 });
 
 $("show-key").onclick = () => {
   if ($("show-key").getAttribute("aria-pressed") === "true") return hideKey();
   $("key").textContent = keeping.key;
   $("show-key").setAttribute("aria-pressed", "true");
-  $("show-key").textContent = "Hide it";
+  $("show-key").textContent = t("Hide it");
 };
 
-$("copy-key").onclick = () => copy(keeping.key, "Your key is copied.");
+$("copy-key").onclick = () => copy(keeping.key, t("Your key is copied."));
 
 $("signing-keys").ontoggle = async () => {
   if ($("signing-keys").open) (await import("./signkeys.js")).show($("signing-keys").querySelector("ul"));
@@ -207,7 +208,7 @@ $("calls").ontoggle = async () => {
 };
 
 $("forget-key").onclick = async () => {
-  if (!(await isSure("Without the key you cannot play your matches any more. Have you noted it down?", "Forget it"))) return;
+  if (!(await isSure(t("Without the key you cannot play your matches any more. Have you noted it down?"), t("Forget it")))) return;
   await leave();
   await introduce();
   $("account-dialog").close();
@@ -224,7 +225,7 @@ export async function copy(text, sentence) {
     await navigator.clipboard.writeText(text);
     tell(sentence);
   } catch {
-    await askText("Copy this", { about: "The browser did not let the page do it.", value: text, readonly: true, send: "Done" });
+    await askText(t("Copy this"), { about: t("The browser did not let the page do it."), value: text, readonly: true, send: t("Done") });
   }
 }
 
@@ -249,7 +250,7 @@ export function askForCalls() {
 function sayOffline() {
   const kept = "kept" in document.body.dataset;
   $("offline").hidden = navigator.onLine && !kept;
-  $("offline").textContent = kept ? "Offline: as it was when you last opened it." : "Offline: nothing new can come.";
+  $("offline").textContent = kept ? t("Offline: as it was when you last opened it.") : t("Offline: nothing new can come.");
   if (kept && location.pathname === "/") import("./offline.js").then(({ show }) => show($("offline")));
 }
 

@@ -1,13 +1,15 @@
 // Actions in words, from the words that the server gives for ids.
 
+import { t } from "./language.js";
+
 /** Return an id in words. */
 export function word(words, id) {
-  if (id === null) return "nothing";
-  if (typeof id === "boolean") return id ? "yes" : "no";
-  if (Array.isArray(id)) return id.length ? id.map((one) => word(words, one)).join(", ") : "none";
+  if (id === null) return t("nothing");
+  if (typeof id === "boolean") return id ? t("yes") : t("no");
+  if (Array.isArray(id)) return id.length ? id.map((one) => word(words, one)).join(", ") : t("none");
   if (typeof id === "object") {
     const parts = Object.entries(id).filter(([, count]) => count !== 0);
-    return parts.length ? parts.map(([key, count]) => (count === 1 ? word(words, key) : `${count} × ${word(words, key)}`)).join(", ") : "none";
+    return parts.length ? parts.map(([key, count]) => (count === 1 ? word(words, key) : `${count} × ${word(words, key)}`)).join(", ") : t("none");
   }
   const text = words.names[id] ?? String(id).replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -27,24 +29,24 @@ export function valued(words, field, value, action) {
 }
 
 /** Return a field in words. */
-export const fieldName = (field) => lower(field.replaceAll("_", " "));
+export const fieldName = (words, field) => words.fields?.[field] ?? lower(field.replaceAll("_", " "));
 
 const PART = /\[([^\]|]*)(?:\|([^\]]*))?\]/g;
 const FIELD = /\{(\w+)(?::([^}]+))?\}/g;
 const isEmpty = (value) => !value || (typeof value === "object" && !Object.values(value).some((one) => one !== 0));
-const listed = (parts) => parts.join(", ").replace(/, ([^,]*)$/, " and $1");
 
-/** Return so many of something: `noun` is what is counted, such as "unit to", or the name of `id` itself. */
+/** Return so many of something: `noun` is what is counted, such as "unit to", or the name of `id` itself. The server knows their plurals. */
 function counted(words, id, count, noun) {
-  if (noun) return `${count} ${count === 1 ? noun : noun.replace(/\w+/, "$&s")} ${said(words, id)}`;
-  return `${count} ${words.names[count === 1 ? id : `${id}s`] ?? said(words, id)}`;
+  const forms = words.counts?.[noun ?? id];
+  const form = forms ? t.form(forms, count) : (noun ?? said(words, id));
+  return noun ? `${count} ${form} ${said(words, id)}` : `${count} ${form}`;
 }
 
 /** Return a value within a sentence. */
 function said(words, value, field, action, noun) {
   if (value === true) return "";
-  if (Array.isArray(value)) return listed(value.map((one) => said(words, one)));
-  if (value && typeof value === "object") return listed(Object.entries(value).filter(([, count]) => count).map(([id, count]) => counted(words, id, count, noun)));
+  if (Array.isArray(value)) return t.list(value.map((one) => said(words, one)));
+  if (value && typeof value === "object") return t.list(Object.entries(value).filter(([, count]) => count).map(([id, count]) => counted(words, id, count, noun)));
   if (typeof value === "number") return valued(words, field, value, action);
   return words.names[value] ?? String(value).replaceAll("_", " ");
 }
@@ -59,7 +61,7 @@ export function sentence(words, action) {
   const { type, ...fields } = action;
   const told = Object.entries(fields)
     .filter(([, value]) => !(typeof value === "object" && value !== null && Object.keys(value).length === 0))
-    .map(([field, value]) => `${fieldName(field)} ${valued(words, field, value, action)}`);
+    .map(([field, value]) => `${fieldName(words, field)} ${valued(words, field, value, action)}`);
   return `${word(words, type)}${told.length ? `: ${told.join(", ")}` : ""}`;
 }
 
@@ -67,9 +69,9 @@ export function sentence(words, action) {
 export function deed(words, { type, hours, version, ...fields }) {
   const told = Object.entries({ ...fields, hours, version }).filter(([, value]) => value !== undefined);
   const said = told.map(([field, value]) => {
-    if (field === "version") return `to version ${value}`;
-    if (field === "dispute") return `number ${value}`;
-    if (field === "hours") return `for ${value} hours`;
+    if (field === "version") return t("to version {version}", { version: value });
+    if (field === "dispute") return t("number {number}", { number: value });
+    if (field === "hours") return Number.isFinite(value) ? t.n("for {count} hour", "for {count} hours", value) : t("for {count} hours", { count: value });
     return words.names[`${{ what: "offer", for: "vote" }[field]}_${value}`] ?? word(words, value);
   });
   if (type === "offer") return [word(words, type), ...said].join(" ");
@@ -79,7 +81,7 @@ export function deed(words, { type, hours, version, ...fields }) {
 /** Return a length of time in short: 1:05:09, 4:05, or 3 days. */
 export function clockText(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
-  if (seconds >= 2 * 86_400) return `${Math.floor(seconds / 86_400)} days`;
+  if (seconds >= 2 * 86_400) return t.number(Math.floor(seconds / 86_400), { style: "unit", unit: "day", unitDisplay: "long" });
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const two = (number) => String(number).padStart(2, "0");
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;

@@ -88,7 +88,8 @@ test("a game has sentences for its actions", () => {
     place: "Place {units:unit on}",
     bid: "Bid [{ammo} ammo|no ammo][ and {cards}]",
   };
-  const words = { ...WORDS, deeds, names: { ...WORDS.names, gun_boats: "gunboats", b2: "Leeds" }, options: { ufo: { 1: "move one UFO" } } };
+  const counts = { gun_boat: { one: "gunboat", other: "gunboats" }, "unit on": { one: "unit on", other: "units on" } };
+  const words = { ...WORDS, deeds, counts, names: { ...WORDS.names, b2: "Leeds" }, options: { ufo: { 1: "move one UFO" } } };
   const told = (action) => sentence(words, action);
   assert.equal(told({ type: "play", card: "ufo", option: 1, to: "a1" }), "UFO: move one UFO to London");
   assert.equal(told({ type: "play", card: "ufo", option: 1, strike: true }), "UFO: move one UFO as part of a strike");
@@ -131,9 +132,9 @@ test("an analysis is a line for each seat, and turning points are sentences", ()
   const told = (action) => sentence(WORDS, action);
   const name = (seat) => seat.toUpperCase();
   const error = turn({ kind: "error", seat: "red", loss: 0.126 }, decision, told, name);
-  assert.equal(error, "RED lost 13 % of a victory. Move: from London. Better: End turn.");
-  assert.equal(turn({ kind: "lead", seat: "blue", from: "red" }, decision, told, name), "BLUE became the expected winner (75 %).");
-  assert.equal(percent(0.005), "1 %");
+  assert.equal(error, "RED lost 13% of a victory. Move: from London. Better: End turn.");
+  assert.equal(turn({ kind: "lead", seat: "blue", from: "red" }, decision, told, name), "BLUE became the expected winner (75%).");
+  assert.equal(percent(0.005), "1%");
 });
 
 test("the newest draft is kept for its match, version and seat, until it is sent or dropped", () => {
