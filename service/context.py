@@ -18,6 +18,7 @@ from service.http.hub import Hub
 from service.http.keys import Keys
 from service.http.meters import Settlement
 from service.http.places import Places, Shares
+from service.http.presence import Presence
 from service.http.quotas import Quotas
 from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Settings
 from service.http.throttle import Throttle
@@ -38,6 +39,7 @@ class Service:
     directory: Directory
     keys: Keys
     hub: Hub
+    presence: Presence
     streams: Places
     bodies: Places
     answers: Places
@@ -70,6 +72,7 @@ def open_service(platform: Platform, settings: Settings) -> Service:
     throttle = Throttle(platform.counters, settings.limits, addresses)
     kept = Kept()
     settlement = Settlement()
+    presence = Presence(platform.store.tell_presence, settlement.notify)
     service = Service(
         opened=platform,
         settings=settings,
@@ -78,7 +81,8 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         quotas=Quotas(platform, settings.limits),
         directory=directory,
         keys=Keys(platform, directory, settings.admin_key),
-        hub=Hub(platform),
+        hub=Hub(platform, presence),
+        presence=presence,
         streams=Places(
             "open streams and long polls",
             settings.streams,
@@ -101,5 +105,5 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         levels=LEVELS,
         rules_missing=Missing(platform),
     )
-    settlement.over([service.streams])
+    settlement.over([service.streams, presence])
     return service

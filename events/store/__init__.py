@@ -10,7 +10,7 @@ derived from the logs. `accounts` has the players, `signing_keys` the keys with 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from events.errors import StoreUnavailable
 from events.store.accounts import Accounts
@@ -19,7 +19,7 @@ from events.store.bulks import Bulks
 from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.guarantees import Judged, judged
-from events.store.heads import Head, Said, heads
+from events.store.heads import Head, Heard, Row, heads, written
 from events.store.hooks import HookIndex
 from events.store.keys import Keys
 from events.store.library import FORMAT, MOVED, moved_to, other_format, script
@@ -36,6 +36,8 @@ from events.store.signing_keys import SigningKeys
 _BEGUN = "{store}:begun"
 _BEGIN = script("begin")
 _SAY = script("say")
+_TELL_PRESENCE = script("tell_presence")
+_ROWS = 100
 _SECRET = 32  # bytes
 
 
@@ -74,12 +76,22 @@ class Store:
         """Tell those who follow a match that a seat says a phrase. Nothing is stored. Raises StoreUnavailable."""
         self.client.run(_SAY, [self.keys.stream(match)], [seat, phrase])
 
+    def tell_presence(self, process: str, rows: Sequence[Row]) -> None:
+        """Tell all web processes who follows matches in one of them. Nothing is stored. Raises StoreUnavailable."""
+        parts: dict[str, list[Row]] = {}
+        for row in rows:
+            parts.setdefault(self.keys.tag(row.match), []).append(row)
+        for part in parts.values():
+            for start in range(0, len(part), _ROWS):
+                some = part[start : start + _ROWS]
+                self.client.run(_TELL_PRESENCE, [self.keys.stream(some[0].match)], [process, *map(written, some)])
+
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:
         """Yield each match and version as it is appended, and MISSED when something may have been missed (heads.py)."""
-        return (one for one in self.heard(patience) if not isinstance(one, Said))
+        return (one for one in self.heard(patience) if one is None or isinstance(one, Head))
 
-    def heard(self, patience: float = 1.0) -> Iterator[Head | Said | None]:
-        """Yield the same, and what is said at the tables of matches."""
+    def heard(self, patience: float = 1.0) -> Iterator[Heard | None]:
+        """Yield the same, what is said at the tables of matches, and what web processes tell of those who follow them."""
         return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
 
     def what_is_full(self) -> str:

@@ -14,6 +14,8 @@ from events.store.client import RedisClient
 
 log = structlog.get_logger(__name__)
 
+_HERE = "* here "
+
 
 class Lost(Enum):
     """A break in the messages: any may have been missed. AWAY: it begins. BACK: it ends; also the first item."""
@@ -42,11 +44,28 @@ class Said(NamedTuple):
     phrase: str
 
 
+class Row(NamedTuple):
+    """Who follows a match in a web process: how many without a seat, and the players with one. `asks`: it wants to know of the others."""
+
+    match: str
+    asks: bool
+    watching: int
+    players: tuple[str, ...] = ()
+
+
+class Here(NamedTuple):
+    """What a web process tells the others of those who follow matches in it."""
+
+    process: str
+    rows: tuple[Row, ...]
+
+
+Heard = Head | Said | Here
 MISSED = Head("", 0)
 
 
-def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[Head | Said | None]:
-    """Yield each match and version as it is appended, and what is said at tables, until the client is closed.
+def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[Heard | None]:
+    """Yield each match and version as it is appended, and what is said at tables and told of them, until the client is closed.
 
     Yield MISSED at the start and after each break: earlier heads may have been missed, so look again. Yield None in silence and at a break.
     The iterator is meant for one thread of a process, which wakes the others.
@@ -79,7 +98,20 @@ def listen(client: RedisClient, channels: Sequence[str], patience: float) -> Ite
             pause = min(pause * 2, 1.0)
 
 
-def _head(message: str) -> Head | Said:
+def written(row: Row) -> str:
+    """Return a row as a message has it."""
+    return " ".join((row.match, "1" if row.asks else "0", str(row.watching), *row.players))
+
+
+def _row(line: str) -> Row:
+    match, asks, watching, *players = line.split(" ")
+    return Row(match, asks == "1", int(watching), tuple(players))
+
+
+def _head(message: str) -> Heard:
+    if message.startswith(_HERE):
+        process, *rows = message.removeprefix(_HERE).split("\n")
+        return Here(process, tuple([_row(row) for row in rows]))
     match, version, *more = message.split(" ")
     if version == "says":
         return Said(match, *more)

@@ -3219,6 +3219,13 @@ export interface StreamEnd {
   version: number;
 }
 
+/** Whose players are there. */
+export interface StreamHere {
+  seats: SeatId[];
+  /** How many others watch. */
+  watching: number;
+}
+
 /** What a seat says. */
 export interface StreamPhrase {
   seat: SeatId;

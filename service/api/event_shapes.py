@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from games.schema import Shape, record, text, unchecked
+from games.schema import Shape, listing, record, text, unchecked, whole
 from record.notices import KINDS, Kind, Notice
 from service.api.entries import entry
 from service.api.matches import AT_TABLE_FIELDS
@@ -48,6 +48,9 @@ _CLOCKS = named(
     record({"version": versions("The version of the match."), "clocks": AT_TABLE_FIELDS["clocks"]}, "The clocks at a version."),
 )
 _PHRASE = named("StreamPhrase", record({"seat": SEAT, "phrase": text(about="As it was sent.")}, "What a seat says."))
+_HERE = named(
+    "StreamHere", record({"seats": listing(SEAT, about="Seats."), "watching": whole(0, about="How many others watch.")}, "Whose players are there.")
+)
 _END = named("StreamEnd", record({"version": versions("The version of the last entry.")}, "The end of a match."))
 
 
@@ -69,6 +72,7 @@ def match_events(games: Games) -> Mapping[str, StreamEvent]:
             "",
         ),
         "phrase": StreamEvent("A set phrase, if you asked for `phrases`.", _PHRASE, {"seat": "red", "phrase": "good_luck"}, ""),
+        "here": StreamEvent("Who is there, if you asked for `here`.", _HERE, {"seats": ["red"], "watching": 2}, ""),
         "over": StreamEvent("The match is over, and you have its last entry. The stream ends.", _END, {"version": 4}, ""),
     }
 
@@ -76,7 +80,7 @@ def match_events(games: Games) -> Mapping[str, StreamEvent]:
 def match_data(games: Games) -> Shape:
     """Return the shape of what the events of the stream of a match have as data."""
     parts = [event.shape.schema for event in match_events(games).values()]
-    return growing(unchecked({"anyOf": parts}, "What an event `entry`, `clocks`, `phrase` or `over` has."))
+    return growing(unchecked({"anyOf": parts}, "What an event `entry`, `clocks`, `phrase`, `here` or `over` has."))
 
 
 # ---------------------------------------------------------------- the stream of a player

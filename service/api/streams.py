@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import NamedTuple
 
 from flask import Response
 
@@ -21,6 +23,7 @@ from service.http.following import Follower, Round, Steps, Wake, follow
 from service.http.hub import Watch
 from service.http.keys import Caller
 from service.http.places import Place
+from service.http.presence import Found, Visit
 from service.http.problems import Problem
 from service.http.responses import EVENT_STREAM, empty_response, sorted_json
 from service.http.schemas import StreamQuery
@@ -43,10 +46,22 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     if newest.ended:
         service.platform.store.log.load(match, 1)  # reads and folds an archived match: the loop of all streams does neither
     timed = newest.table["clock"]["kind"] != NONE
-    hears = call.query["phrases"] and call.caller.id is not None and bool(newest.seats_of(call.caller.id))
+    seated = call.caller.id is not None and bool(newest.seats_of(call.caller.id))
+    asks = _Asks(seated and call.query["phrases"], call.query["here"], call.caller.id if seated else None)
     return stream_response(
-        service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed, hears), plays(newest, call.caller)
+        service, call, partial(_steps, view, call.caller.id, after, newest.ended, timed, asks), plays(newest, call.caller)
     )
+
+
+class _Asks(NamedTuple):
+    """What a stream has besides entries: `hears` set phrases, as long as the caller has a seat; who is `here`.
+
+    `player`: the id of the caller, if the caller has a seat when the stream begins.
+    """
+
+    hears: bool
+    here: bool
+    player: str | None
 
 
 def stream_response(service: Service, call: Call, steps: Callable[[float, Place, Wake], Steps], plays: bool) -> Response:
@@ -68,21 +83,22 @@ def stream_response(service: Service, call: Call, steps: Callable[[float, Place,
 
 
 def _steps(
-    view: Viewing, player: str | None, after: int, over: bool, timed: bool, hears: bool, seconds: float, place: Place, wake: Wake
+    view: Viewing, player: str | None, after: int, over: bool, timed: bool, asks: _Asks, seconds: float, place: Place, wake: Wake
 ) -> Steps:
     """Yield a server-sent event for each entry after a version, until the match is over or the seconds are up.
 
-    `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks. `hears`: whether set phrases
-    are sent, too, as long as the caller has a seat. They are sent after the end as well, for `LISTENS_SECONDS` at most; then the caller
-    does not play any more.
+    `player`: the id of the caller, or None. `over`: whether the match is over. `timed`: whether it has clocks. Who hears phrases hears them
+    after the end as well, for `LISTENS_SECONDS` at most; then the caller does not play any more.
     """
-    service, match = view.service, view.match
+    service, match, hears = view.service, view.match, asks.hears
+    counted: AbstractContextManager[Visit | None] = service.presence.visit(match, asks.player, wake) if asks.here else nullcontext()
+    shown: Found | None = None
     round = yield 0.0
     round = yield b"retry: 1000\n\n"
     pause = service.settings.comment_seconds
     last_sent = time.monotonic()
     until = last_sent + seconds
-    with service.hub.watch(match, wake) as watch, service.directory.waking(player, watch.notify):
+    with service.hub.watch(match, wake) as watch, service.directory.waking(player, watch.notify), counted as visit:
         watch.hears = hears
         while True:
             found = _read(view, round, after, watch.version) if view.may_be_new(round, after) else []
@@ -95,7 +111,9 @@ def _steps(
                 before, after = after, found[-1].version
                 note_entries(service, match, caller, view.viewer, after)
                 if caller is not None and any(caller.id in entry.players for entry in found):
-                    place.mark(plays(view.newest(round, after), caller))
+                    place.mark(plays(newest := view.newest(round, after), caller))
+                    if visit is not None:
+                        visit.player = caller.id if sight.plays(newest, caller) else None
                 last_sent = time.monotonic()
                 with_clocks = timed and last == sight.UNLIMITED
                 key = ("sent", match, view.viewer, view.proof, before, after, with_clocks)
@@ -112,6 +130,11 @@ def _steps(
             if hears and (said := _said(view, round, caller, watch)):
                 last_sent = time.monotonic()
                 round = yield said
+            if visit is not None and caller is not None and visit.found not in (None, shown):
+                shown = visit.found
+                if told := _here(view, round, caller, shown):
+                    last_sent = time.monotonic()
+                    round = yield told
             now = time.monotonic()
             if now >= until or watch.removed:
                 return
@@ -144,6 +167,15 @@ def _said(view: Viewing, round: Round, caller: Caller | None, watch: Watch) -> b
     if not said or caller is None or caller.id is None or not view.newest(round).seats_of(caller.id):
         return b""
     return b"".join([b"event: phrase\ndata: %b\n\n" % sorted_json({"seat": one.seat, "phrase": one.phrase}) for one in said])
+
+
+def _here(view: Viewing, round: Round, caller: Caller, found: Found) -> bytes:
+    """Return a server-sent event of who is there, unless play is hidden from the caller: seats may have changed hands unseen."""
+    newest = view.newest(round)
+    if not sight.follows(newest, caller):
+        return b""
+    seats = [seat for seat, who in newest.roster.items() if who.get("player") in found.players]
+    return b"event: here\ndata: %b\n\n" % sorted_json({"seats": seats, "watching": found.watching})
 
 
 def last_event(call: Call) -> int:

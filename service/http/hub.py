@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from events.platform import Platform
-from events.store.heads import MISSED, Head, Said
+from events.store.heads import MISSED, Head, Here, Said
 from service.http.following import Wake
+from service.http.presence import Presence
 
 LOOK_SECONDS = 5.0
 MOST_NEWS = 1000
@@ -82,8 +83,9 @@ class PlayerWatch(Watch):
 class Hub:
     """The watches of a process, by match or player. Its thread starts with the first one, and ends when none is left."""
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: Platform, presence: Presence) -> None:
         self._platform = platform
+        self._presence = presence
         self._watches: dict[str, set[Watch]] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -129,6 +131,9 @@ class Hub:
             if isinstance(head, Said):
                 for watch in self._watches_of(head.match):
                     watch.hear(head)
+                continue
+            if isinstance(head, Here):
+                self._presence.hear(head)
                 continue
             for watch in self._watches_of(head.match):
                 watch.removed = watch.removed or head.version == 0

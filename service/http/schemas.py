@@ -752,6 +752,7 @@ class StreamQuery(Schema):
         load_default=False,
         metadata={"description": "Hear set phrases, also after the end, if you have a seat."},
     )
+    here = Switch(load_default=False, metadata={"description": "Be told who is there, about, and be counted."})
 
 
 def reason_of(wrong: ValidationError) -> str:

@@ -15,7 +15,7 @@ from events.errors import StoreRefused
 from events.keeping.journal import Journal
 from events.store import Store
 from events.store.due import Counts
-from events.store.heads import MISSED, Said
+from events.store.heads import MISSED, Here, Row, Said
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
 from events.store.packed import unpack_standing
 from events.store.signing import signed, signing_key
@@ -274,11 +274,33 @@ def test_what_a_seat_says_is_published_and_kept_nowhere(store: Store) -> None:
     heard = store.heard(0.05)
     assert next(heard) is MISSED
     store.say(match, "red", "good_luck")
-    assert next(one for one in heard if one is not None and one.match == match) == Said(match, "red", "good_luck")
+    assert next(one for one in heard if isinstance(one, Said) and one.match == match) == Said(match, "red", "good_luck")
     assert store.log.head(match) == 1
     for seat, phrase in (("Red", "hello"), ("red", "free text"), ("red", "x" * 33), ("", "hello")):
         with pytest.raises(StoreRefused):
             store.say(match, seat, phrase)
+
+
+def test_who_follows_matches_is_published_and_kept_nowhere(store: Store) -> None:
+    matches = [fresh() for _ in range(200)]  # so many that a partition has several messages on a store with one
+    rows = {Row(match, number % 2 == 0, number, ("paaaaaaaaaaaaaaaa",) * (number % 3)) for number, match in enumerate(matches)}
+    heard = store.heard(0.05)
+    assert next(heard) is MISSED
+    keys = set(store.client.keys("*"))
+    store.tell_presence("0a1b", sorted(rows))
+    found: set[Row] = set()
+    while found < rows:
+        one = next(heard)
+        if isinstance(one, Here):
+            assert one.process == "0a1b"
+            found.update(one.rows)
+    assert found == rows
+    assert set(store.client.keys("*")) == keys
+    for row in (Row("x", False, 1), Row(matches[0], False, 1, ("p\nq",)), Row(matches[0], False, 1, ("p" * 400,))):
+        with pytest.raises(StoreRefused):
+            store.tell_presence("0a1b", [row])
+    with pytest.raises(StoreRefused):
+        store.tell_presence("not hex", [Row(matches[0], False, 1)])
 
 
 def test_an_append_after_other_entries_than_the_expected_ones_is_a_conflict_without_a_head(store: Store) -> None:

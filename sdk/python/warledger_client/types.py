@@ -3440,6 +3440,13 @@ class StreamEnd(TypedDict):
     version: int
 
 
+class StreamHere(TypedDict):
+    """Whose players are there."""
+
+    seats: list[SeatId]
+    watching: int
+
+
 class StreamPhrase(TypedDict):
     """What a seat says."""
 
