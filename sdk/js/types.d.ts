@@ -3221,6 +3221,7 @@ export interface StreamEnd {
 
 /** Whose players are there. */
 export interface StreamHere {
+  /** Seats. */
   seats: SeatId[];
   /** How many others watch. */
   watching: number;

@@ -49,7 +49,8 @@ _CLOCKS = named(
 )
 _PHRASE = named("StreamPhrase", record({"seat": SEAT, "phrase": text(about="As it was sent.")}, "What a seat says."))
 _HERE = named(
-    "StreamHere", record({"seats": listing(SEAT, about="Seats."), "watching": whole(0, about="How many others watch.")}, "Whose players are there.")
+    "StreamHere",
+    record({"seats": listing(SEAT, about="Seats."), "watching": whole(0, about="How many others watch.")}, "Whose players are there."),
 )
 _END = named("StreamEnd", record({"version": versions("The version of the last entry.")}, "The end of a match."))
 
