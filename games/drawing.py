@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from games.lifecycle import DRAW, VOID
-from games.sentences import listed
+from games.sentences import listed, say
 
 WIDTH = 120  # columns of a board, at most
 LINES = 60  # lines of a board, at most
@@ -104,7 +104,7 @@ def tallied(names: Iterable[str]) -> list[str]:
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
-    return [name if number == 1 else f"{name} x{number}" for name, number in counts.items()]
+    return [name if number == 1 else say("{name} x{number}", name=name, number=number) for name, number in counts.items()]
 
 
 def legible(text: str) -> str:

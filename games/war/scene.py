@@ -9,7 +9,7 @@ from typing import Any, cast
 from games.kernel import Event, Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Die, Fight, Hand, Link, Panel, Piece, Place, Scene, Side, Track, spread
-from games.sentences import counted
+from games.sentences import counted, say
 from games.war.attacks import CONQUERED, bonus
 from games.war.data import BROWN, CARDS, COLUMNS, COMBAT_CARDS, FOLDER, MOVES, REINFORCEMENTS
 from games.war.document import ScoreSheetRow, State
@@ -34,12 +34,12 @@ def scene(view: State) -> Scene:
     outcome = view["outcome"]
     return Scene(
         title=LOOK.word(view["game"]),
-        status=f"Round {view['round']}: {LOOK.word(view['phase'])}",
+        status=say("Round {round}: {phase}", round=view["round"], phase=LOOK.word(view["phase"])),
         frame=spread([place.area for place in places], INSET * 6) if places else EMPTY,
         places=places,
         pieces=tuple(
             [
-                Piece(f"units_{tile}", "unit", tile, "cube", here["seat"], here["units"], pile=True)
+                Piece(f"units_{tile}", say("unit"), tile, "cube", here["seat"], here["units"], pile=True)
                 for tile, here in sorted(view["tiles"].items())
                 if here["units"]
             ]
@@ -64,7 +64,7 @@ def _place(tile: str, face: str, holder: Seat | None) -> Place:
     left, top = COLUMNS.index(tile[0]) * PITCH, int(tile[1:]) * PITCH
     return Place(
         id=tile,
-        name=tile.upper() if face == BROWN else f"{tile.upper()} ({LOOK.word(face)})",
+        name=tile.upper() if face == BROWN else say("{tile} ({symbol})", tile=tile.upper(), symbol=LOOK.word(face)),
         area=Area(left + INSET, top + INSET, TILE - 2 * INSET, TILE - 2 * INSET),
         shape="tile",
         ground=f"tile_{face}",
@@ -86,17 +86,17 @@ def _seat(view: State, seat: Seat, sheet: dict[Seat, ScoreSheetRow]) -> Panel:
         id=seat,
         name=LOOK.crests[seat].name,
         seat=seat,
-        score=Detail("points", str(row["total"])),
+        score=Detail(say("points"), str(row["total"])),
         details=(
-            Detail("tiles", str(row["tiles"])),
-            Detail("symbols", str(row["symbols"])),
-            Detail("sets", str(row["sets"])),
-            Detail("on the board", str(on_board(view, seat)), "cube"),
-            Detail("in reserve", str(view["reserve"].get(seat, 0))),
+            Detail(say("tiles"), str(row["tiles"])),
+            Detail(say("symbols"), str(row["symbols"])),
+            Detail(say("sets"), str(row["sets"])),
+            Detail(say("on the board"), str(on_board(view, seat)), "cube"),
+            Detail(say("in reserve"), str(view["reserve"].get(seat, 0))),
         ),
         hands=(
-            Hand("IN FORCE THIS ROUND", (_card(combat),)) if combat else Hand(""),
-            Hand("HAND", tuple([_card(card) for card in view["hands"].get(seat, [])])),
+            Hand(say("IN FORCE THIS ROUND"), (_card(combat),)) if combat else Hand(""),
+            Hand(say("HAND"), tuple([_card(card) for card in view["hands"].get(seat, [])])),
         ),
         ahead=seat in outcome["winners"] if outcome is not None else 0 < best == row["total"] and seat not in view["eliminated"],
         acts=seat in view["to_act"],
@@ -107,7 +107,13 @@ def _seat(view: State, seat: Seat, sheet: dict[Seat, ScoreSheetRow]) -> Panel:
 @functools.cache
 def _card(card: str) -> Card:
     made = CARDS[card]
-    return Card(card, f"{LOOK.word(made.symbol)} {made.value}", f"card_{made.background}", made.symbol, str(made.value))
+    return Card(
+        card,
+        say("{symbol} {value}", symbol=LOOK.word(made.symbol), value=made.value),
+        f"card_{made.background}",
+        made.symbol,
+        str(made.value),
+    )
 
 
 def _middle(view: State) -> Panel:
@@ -115,8 +121,8 @@ def _middle(view: State) -> Panel:
     return Panel(
         id="row",
         name=LOOK.word("row"),
-        details=(Detail("discarded", str(len(view["discard"]))),),
-        hands=(Hand("OPEN CARDS", tuple([_card(card) for card in view["row"]])), *_seen(view)),
+        details=(Detail(say("discarded"), str(len(view["discard"]))),),
+        hands=(Hand(say("OPEN CARDS"), tuple([_card(card) for card in view["row"]])), *_seen(view)),
         lines=tuple(_turn(view)),
     )
 
@@ -124,21 +130,27 @@ def _middle(view: State) -> Panel:
 def _seen(view: Any) -> Iterator[Hand]:
     """Yield the deck, which an auditor sees."""
     if not isinstance(view["deck"], int):
-        yield Hand("DECK, TOP FIRST", tuple([_card(card) for card in view["deck"]]))
+        yield Hand(say("DECK, TOP FIRST"), tuple([_card(card) for card in view["deck"]]))
 
 
 def _turn(view: State) -> Iterator[str]:
     """Yield what the active seat has done this turn, and who is still to finish."""
     turn, active = view["turn"], view["active"]
     if active is not None and view["phase"] != PLACEMENT:
-        yield (
-            f"{LOOK.crests[active].name}'s turn: {turn['reinforcements']} of {REINFORCEMENTS} reinforcements, "
-            f"{int(turn['combat_card'])} of {counted(COMBAT_CARDS, 'combat card')}, {turn['moves']} of {MOVES} moves."
+        yield say(
+            "{seat}'s turn: {reinforcements} of {most_reinforcements} reinforcements, {played} of {combat_cards}, {moves} of {most_moves} moves.",
+            seat=LOOK.crests[active].name,
+            reinforcements=turn["reinforcements"],
+            most_reinforcements=REINFORCEMENTS,
+            played=int(turn["combat_card"]),
+            combat_cards=counted(COMBAT_CARDS, "combat card"),
+            moves=turn["moves"],
+            most_moves=MOVES,
         )
     if not view["tiles"]:
-        yield "The map is not laid out yet."
+        yield say("The map is not laid out yet.")
     if view["final_turns"]:
-        yield f"Final turns are still to come: {', '.join([LOOK.crests[seat].name for seat in view['final_turns']])}."
+        yield say("Final turns are still to come: {seats}.", seats=[LOOK.crests[seat].name for seat in view["final_turns"]])
 
 
 # ---------------------------------------------------------------- fights
@@ -159,7 +171,7 @@ def fight(view: State, events: Sequence[Event]) -> Fight | None:
     left = attack["units"] if attack is not None else ended["moved"] if ended is not None else 0
     status, rules = _standing(roll, ended)
     return Fight(
-        f"Fight for {tile.upper()}",
+        say("Fight for {tile}", tile=tile.upper()),
         tile,
         (
             _fighter(view, tile, attacker, left, roll, "attack"),
@@ -175,11 +187,14 @@ def _standing(roll: Event | None, ended: Event | None) -> tuple[str, tuple[str, 
     rules = LOOK.rules["attack_rolled"] if roll is not None else LOOK.rules["attack"]
     if ended is not None:
         told, rules = ended["result"], rules[: len(rules) * (roll is not None)]
-        words = f"{ended['tile'].upper()} is conquered." if told == CONQUERED else f"The attack is {told}."
+        conquered = say("{tile} is conquered.", tile=ended["tile"].upper())
+        words = conquered if told == CONQUERED else say("The attack is {result}.", result=told)
         return words, (*rules, *LOOK.rules[f"attack_ended/{told}"])
     if roll is None:
-        return "The dice have still to fall.", rules
-    return (f"{LOOK.crests[roll['loser']].name} loses a unit. The fight goes on." if roll["loser"] else "A draw."), rules
+        return say("The dice have still to fall."), rules
+    if roll["loser"]:
+        return say("{seat} loses a unit. The fight goes on.", seat=LOOK.crests[roll["loser"]].name), rules
+    return say("A draw."), rules
 
 
 def _fighter(view: State, tile: str, seat: Seat, left: int, roll: Event | None, thrown: str) -> Side:
@@ -189,16 +204,16 @@ def _fighter(view: State, tile: str, seat: Seat, left: int, roll: Event | None, 
     die = roll[thrown]["die"] if roll is not None else None
     if roll is not None:
         more = roll[thrown]["total"] - roll[thrown]["die"] - units
-    details = [Detail("units", str(units)), *([Detail("card", f"+{more}")] if more else [])]
+    details = [Detail(say("units"), str(units)), *([Detail(say("card"), f"+{more}")] if more else [])]
     return Side(
         name=LOOK.crests[seat].name,
-        role="attacks" if thrown == "attack" else "defends",
+        role=say("attacks") if thrown == "attack" else say("defends"),
         seat=seat,
-        pieces=(Piece(f"fight_{seat}", "unit", tile, "cube", seat, left),) if left else (),
+        pieces=(Piece(f"fight_{seat}", say("unit"), tile, "cube", seat, left),) if left else (),
         details=tuple(details),
         cards=(_card(card),) if card is not None else (),
         dice=(Die(die, LOOK.news["attack_rolled"].dice[thrown]),) if die is not None else (),
         total=str(roll[thrown]["total"]) if roll is not None else "",
-        note="loses a unit" if loser == seat else "",
+        note=say("loses a unit") if loser == seat else "",
         won=loser not in (None, seat),
     )

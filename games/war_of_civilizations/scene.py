@@ -10,7 +10,7 @@ from typing import Any
 from games.kernel import Event, Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Die, Fight, Hand, Link, Mark, Panel, Piece, Place, Scene, Side, Track, spread
-from games.sentences import counted
+from games.sentences import counted, say
 from games.war_of_civilizations import data, telling
 from games.war_of_civilizations.battle.record import fighters, strength, support
 from games.war_of_civilizations.outcome import scores
@@ -38,7 +38,7 @@ def scene(view: View) -> Scene:
     outcome = view["outcome"]
     return Scene(
         title=LOOK.word(view["game"]),
-        status=f"Round {view['round']}: {LOOK.word(view['phase'])}",
+        status=say("Round {round}: {phase}", round=view["round"], phase=LOOK.word(view["phase"])),
         frame=_frame(chart),
         places=tuple([_now(place, ships.get(place.id, 0), view["marks"].get(place.id), holders.get(place.id)) for place in chart]),
         pieces=tuple(_pieces(view)),
@@ -88,7 +88,7 @@ def _island(id: str, kind: str, x: float, y: float, seat: Seat | None = None) ->
     short = LOOK.word(id.removeprefix(f"{seat}_"))
     return Place(
         id=id,
-        name=f"{LOOK.crests[seat].name} {short.lower()}" if seat is not None else LOOK.word(id),
+        name=_place(id),
         area=Area(round(x - wide / 2, 1), round(y - high / 2, 1), wide, high),
         shape=kind,
         ground=kind,
@@ -140,28 +140,34 @@ def _marks(view: View) -> Iterator[Mark]:
     for seat in view["seats"]:
         player, ground, name = view["players"][seat], LOOK.crests[seat].ground, LOOK.crests[seat].name
         for location in player["teleporters"]:
-            yield Mark(f"teleporter_{location}", f"{name} teleporter", location, "teleporter", ground)
+            yield Mark(f"teleporter_{location}", say("{seat} teleporter", seat=name), location, "teleporter", ground)
         for location in sorted(player["mounted"]):
-            yield Mark(f"crystal_{location}", f"{name} mounted crystal", location, "crystal", "crystal")
+            yield Mark(f"crystal_{location}", say("{seat} mounted crystal", seat=name), location, "crystal", "crystal")
         if player["privateer"] not in (None, data.RESERVE):
-            yield Mark(f"privateer_{seat}", f"{name} privateer", player["privateer"], data.PIRATE, ground)
+            yield Mark(f"privateer_{seat}", say("{seat} privateer", seat=name), player["privateer"], data.PIRATE, ground)
     for location, mark in sorted(view["marks"].items()):
         text = "" if mark == data.BARREN else str(mark)
-        yield Mark(f"mark_{location}", data.BARREN if mark == data.BARREN else "storm forecast", location, "storm", "storm", text)
+        yield Mark(
+            f"mark_{location}", LOOK.word(data.BARREN) if mark == data.BARREN else say("storm forecast"), location, "storm", "storm", text
+        )
     for island in data.RING:
         here = view["apex"][island]
         if here["pirate"]:
-            yield Mark(f"pirate_{island}", "pirate", island, data.PIRATE, data.PIRATE)
+            yield Mark(f"pirate_{island}", LOOK.word(data.PIRATE), island, data.PIRATE, data.PIRATE)
         if not here["explored"]:
             price = "?" if here["expedition"] is None else _price(data.EXPEDITIONS[here["expedition"]])
-            yield Mark(f"token_{island}", "lost expedition", island, "chest", "token", price)
-    yield Mark("isle_crystals", "crystals", data.ISLE, "crystal", "crystal", str(view["crystals"][data.ISLE]))
+            yield Mark(f"token_{island}", say("lost expedition"), island, "chest", "token", price)
+    yield Mark("isle_crystals", say("crystals"), data.ISLE, "crystal", "crystal", str(view["crystals"][data.ISLE]))
     if view["battle"] is not None:
-        yield Mark("battle", "battle", view["battle"]["at"], "battle", "accent")
+        yield Mark("battle", say("battle"), view["battle"]["at"], "battle", "accent")
 
 
 def _price(cost: Mapping[str, int]) -> str:
-    return " ".join([f"{number} {LOOK.word(name)}" for name, number in cost.items()])
+    price = ""
+    for name, number in cost.items():
+        part = say("{number} {name}", number=number, name=LOOK.word(name))
+        price = say("{first} {more}", first=price, more=part) if price else part
+    return price
 
 
 def _attack(view: View) -> Iterator[Link]:
@@ -174,7 +180,7 @@ def _tracks(view: View) -> Iterator[Track]:
     """Yield the counters that lead to the end of the match (WOC-RND-09, WOC-RND-10)."""
     isle = view[data.ISLE]
     if isle["holder"] is not None:
-        name = f"{LOOK.crests[isle['holder']].name} holds the Isle"
+        name = say("{seat} holds the Isle", seat=LOOK.crests[isle["holder"]].name)
         yield Track("isle_held", name, isle["full_rounds"], data.ROUNDS_TO_WIN, LOOK.crests[isle["holder"]].ground)
     if view["countdown"] is not None:
         yield Track("countdown", LOOK.word("countdown"), view["countdown"], data.COUNTDOWN, "accent")
@@ -190,10 +196,10 @@ def _seat(view: View, seat: Seat) -> Panel:
     left += [(LOOK.word(data.PRIVATEER), data.PIRATE)] if player["privateer"] == data.RESERVE else []
     details = [
         *[Detail(LOOK.word(name), "?" if player[name] is None else str(player[name]), name) for name in data.RESOURCES],
-        Detail("ability", f"{player['ability']} / {data.MAX_LEVEL}"),
-        Detail("strength", str(sum([fleet_strength(fleet) for fleet in player["fleets"].values()]))),
-        *([Detail("mounted", str(mounted), "crystal")] if mounted else []),
-        *[Detail("" if place else "reserve", value, glyph) for place, (value, glyph) in enumerate(left)],
+        Detail(say("ability"), f"{player['ability']} / {data.MAX_LEVEL}"),
+        Detail(say("strength"), str(sum([fleet_strength(fleet) for fleet in player["fleets"].values()]))),
+        *([Detail(say("mounted"), str(mounted), "crystal")] if mounted else []),
+        *[Detail("" if place else say("reserve"), value, glyph) for place, (value, glyph) in enumerate(left)],
     ]
     best = max(totals.values())
     holder = view[data.ISLE]["holder"]
@@ -201,9 +207,9 @@ def _seat(view: View, seat: Seat) -> Panel:
         id=seat,
         name=LOOK.crests[seat].name,
         seat=seat,
-        score=Detail("crystals", str(crystals_of(view, seat))),
+        score=Detail(say("crystals"), str(crystals_of(view, seat))),
         details=tuple(details),
-        hands=(Hand("CARDS", tuple([_card(card)._replace(text=(), glyph="") for card in player["cards"]])),),
+        hands=(Hand(say("CARDS"), tuple([_card(card)._replace(text=(), glyph="") for card in player["cards"]])),),
         ahead=seat in outcome["winners"] if outcome is not None else seat == holder or (holder is None and 0 < best == totals[seat]),
         acts=seat in view["to_act"],
         out=player["eliminated"],
@@ -224,8 +230,11 @@ def _common(view: View) -> Panel:
     return Panel(
         id="display",
         name=LOOK.word("display"),
-        details=(Detail("deck", str(deck if isinstance(deck, int) else len(deck))), Detail("discarded", str(len(power["discard"])))),
-        hands=(Hand("POWER CARDS", tuple([_card(card) for card in power["display"]])),),
+        details=(
+            Detail(say("deck"), str(deck if isinstance(deck, int) else len(deck))),
+            Detail(say("discarded"), str(len(power["discard"]))),
+        ),
+        hands=(Hand(say("POWER CARDS"), tuple([_card(card) for card in power["display"]])),),
         lines=(*_told(view), *_deck(deck)),
     )
 
@@ -233,18 +242,18 @@ def _common(view: View) -> Panel:
 def _deck(deck: Any) -> Iterator[str]:
     """Yield the deck, which an auditor sees."""
     if not isinstance(deck, int) and deck:
-        yield f"Deck, top first: {', '.join([data.CARD_WORDS[card][0] for card in deck])}."
+        yield say("Deck, top first: {cards}.", cards=[data.CARD_WORDS[card][0] for card in deck])
 
 
 def _place(location: str) -> str:
     for seat, islands in data.CONTINENT_OF.items():
         if location in islands:
-            return f"{LOOK.crests[seat].name} {LOOK.word(location.removeprefix(f'{seat}_')).lower()}"
+            return say("{seat} {island}", seat=LOOK.crests[seat].name, island=LOOK.word(location.removeprefix(f"{seat}_")).lower())
     return LOOK.word(location)
 
 
 def _name(seat: str) -> str:
-    return LOOK.crests[seat].name if seat in LOOK.crests else f"the {LOOK.word(seat)}"
+    return LOOK.crests[seat].name if seat in LOOK.crests else say("the {power}", power=LOOK.word(seat))
 
 
 NAMES = telling.Names(_name, _place, lambda card: data.CARD_WORDS[card][0], LOOK.word)
@@ -253,11 +262,11 @@ NAMES = telling.Names(_name, _place, lambda card: data.CARD_WORDS[card][0], LOOK
 def _told(view: View) -> Iterator[str]:
     """Yield the turn, and the blockade and the offer that wait for a decision. A battle has a panel of its own."""
     if view["turn"] is not None:
-        yield f"{_name(view['active'])}'s turn: {', '.join(telling.turn(view, NAMES))}."
-    for clause in (*telling.blockade(view, NAMES), *telling.ransom(view, NAMES)):
-        yield f"{clause[0].upper()}{clause[1:]}."
+        yield say("{seat}'s turn: {deeds}.", seat=_name(view["active"]), deeds=list(telling.turn(view, NAMES)))
+    yield from telling.blockade(view, NAMES)
+    yield from telling.ransom(view, NAMES)
     if view["ransom"] is not None and view["ransom"]["note"]:
-        yield f"“{view['ransom']['note']}”"
+        yield say("“{note}”", note=view["ransom"]["note"])
 
 
 # ---------------------------------------------------------------- battles
@@ -273,16 +282,17 @@ def fight(view: View, events: Sequence[Event]) -> Fight | None:
     result, back = battle["result"], battle["retreat"]
     if result is None:
         reinforced = view["phase"] == data.REINFORCE_PHASE
-        status = "The defender may bring ships in." if reinforced else "Bids are made at once, and in secret."
+        status = say("The defender may bring ships in.") if reinforced else say("Bids are made at once, and in secret.")
         kinds = ["ready"] if reinforced else ["bid", "bid_sealed"]
     else:
-        status = f"{sides[result['winner'] == data.DEFENDER].name} wins."
+        status = say("{seat} wins.", seat=sides[result["winner"] == data.DEFENDER].name)
         kinds = [*(["dice_rolled"] if battle["dice"] else []), "bids_revealed", "battle_resolved"]
     if back is not None:
-        status += f" {_name(back['seat'])} must send {counted(back['count'], 'ship')} home."
+        sent = say("{seat} must send {ships} home.", seat=_name(back["seat"]), ships=counted(back["count"], "ship"))
+        status = say("{status} {more}", status=status, more=sent)
         kinds.append("retreat_ordered")
     rules = tuple(dict.fromkeys([id for kind in kinds for id in LOOK.rules[kind]]))
-    return Fight(f"Battle at {_place(battle['at'])}", battle["at"], sides, status, rules)
+    return Fight(say("Battle at {place}", place=_place(battle["at"])), battle["at"], sides, status, rules)
 
 
 def _ended(view: View, told: Mapping[str, Event]) -> Any:
@@ -309,7 +319,7 @@ def _fighter(view: View, battle: Any, role: str, events: Sequence[Event]) -> Sid
     seat, result = battle[role], battle["result"]
     pirate, alone = seat == data.PIRATE, battle["privateer"] == role
     bid = battle["bids"].get(seat)
-    pieces = [Piece(f"fight_{role}", data.PIRATE, battle["at"], data.PIRATE, None if pirate else seat)]
+    pieces = [Piece(f"fight_{role}", LOOK.word(data.PIRATE), battle["at"], data.PIRATE, None if pirate else seat)]
     if not pirate and not alone:
         ships = _ships(view, battle, role, events)
         pieces = [Piece(f"fight_{ship}", LOOK.word(ship), battle["at"], ship, seat, ships[ship]) for ship in data.SHIPS if ships.get(ship)]
@@ -322,10 +332,10 @@ def _fighter(view: View, battle: Any, role: str, events: Sequence[Event]) -> Sid
             data.POWDER: bid["ammo"] if bid else 0,
             "bonus": support(view, seat, role, battle["at"]),
         }
-    waits = "has still to bid" if seat in view["to_act"] and view["phase"] == data.BIDS_PHASE else ""
+    waits = say("has still to bid") if seat in view["to_act"] and view["phase"] == data.BIDS_PHASE else ""
     return Side(
         name=LOOK.crests[seat].name if not pirate else LOOK.word(data.PIRATE).capitalize(),
-        role="attacks" if role == data.ATTACKER else "defends",
+        role=say("attacks") if role == data.ATTACKER else say("defends"),
         seat=None if pirate else seat,
         pieces=tuple(pieces),
         details=tuple([Detail(LOOK.word(name), str(number)) for name, number in parts.items() if number or name == "fleet"]),
@@ -333,7 +343,7 @@ def _fighter(view: View, battle: Any, role: str, events: Sequence[Event]) -> Sid
         hidden=int(bid is None and seat in battle["bids"]),
         dice=tuple([Die(face, "token") for face in battle["dice"] or ()]) if pirate else (),
         total=str(result["sides"][role]["total"]) if result is not None else "",
-        note="" if result is not None else "the bid is sealed" if seat in battle["bids"] else waits,
+        note="" if result is not None else say("the bid is sealed") if seat in battle["bids"] else waits,
         won=result is not None and result["winner"] == role,
     )
 

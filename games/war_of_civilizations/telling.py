@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from games.drawing import tallied
-from games.sentences import counted, listed
+from games.sentences import counted, listed, say
 from games.war_of_civilizations.sight import View
 
 
@@ -24,15 +24,16 @@ def turn(view: View, names: Names) -> Iterator[str]:
     record = view["turn"]
     if record is None:
         return
-    yield counted(record["actions_used"], "action") + " begun"
+    yield say("{actions} begun", actions=counted(record["actions_used"], "action"))
     if record["action"]:
-        yield f"{names.word(record['action'])} under way"
+        yield say("{action} under way", action=names.word(record["action"]))
     if record["extra_actions"]:
-        yield f"{record['extra_actions']} more from cards"
+        yield say("{count} more from cards", count=record["extra_actions"])
     if record["mover"]:
-        yield f"{counted(record['mover']['steps_left'], 'step')} left from {names.place(record['mover']['at'])}"
+        mover = record["mover"]
+        yield say("{steps} left from {place}", steps=counted(mover["steps_left"], "step"), place=names.place(mover["at"]))
     if record["cards_bought"]:
-        yield counted(record["cards_bought"], "card") + " bought"
+        yield say("{cards} bought", cards=counted(record["cards_bought"], "card"))
 
 
 def battle(view: View, names: Names) -> Iterator[str]:
@@ -63,7 +64,8 @@ def blockade(view: View, names: Names) -> Iterator[str]:
     """Yield the privateer that waits for an answer."""
     record = view["blockade"]
     if record is not None:
-        yield f"the privateer of {names.seat(record['owner'])} waits for {names.seat(record['occupant'])} at {names.place(record['at'])}"
+        owner, occupant, place = names.seat(record["owner"]), names.seat(record["occupant"]), names.place(record["at"])
+        yield say("The privateer of {owner} waits for {occupant} at {place}.", owner=owner, occupant=occupant, place=place)
 
 
 def ransom(view: View, names: Names) -> Iterator[str]:
@@ -71,8 +73,9 @@ def ransom(view: View, names: Names) -> Iterator[str]:
     record = view["ransom"]
     if record is not None:
         offer = _goods(record["offer"], names)
-        yield f"{names.seat(record['from'])} offers {names.seat(record['to'])} {offer} for {names.place(record['at'])}"
+        seat, other, place = names.seat(record["from"]), names.seat(record["to"]), names.place(record["at"])
+        yield say("{seat} offers {other} {goods} for {place}.", seat=seat, other=other, goods=offer, place=place)
 
 
 def _goods(counts: dict[str, int], names: Names) -> str:
-    return listed([f"{number} {names.word(name)}" for name, number in counts.items()]) or "nothing"
+    return listed([say("{number} {name}", number=number, name=names.word(name)) for name, number in counts.items()]) or say("nothing")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from games.drawing import tallied
 from games.kernel import Event, Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Fight, Hand, Mark, Panel, Piece, Place, Scene, Side, Track
+from games.sentences import Sentence, say
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.outcome import scores
 from games.war_of_the_worlds.sight import View, size
@@ -25,7 +26,7 @@ def scene(view: View) -> Scene:
     outcome, left = view["outcome"], civilians_left(view)
     return Scene(
         title=LOOK.word(view["game"]),
-        status=f"Round {view['round']}: {LOOK.word(view['phase'])}",
+        status=say("Round {round}: {phase}", round=view["round"], phase=LOOK.word(view["phase"])),
         frame=FRAME,
         places=REGIONS,
         pieces=tuple(_pieces(view)),
@@ -60,9 +61,9 @@ def _pieces(view: View) -> Iterator[Piece]:
     for region in data.LAND:
         land = view["regions"][region]
         if land["civilians"] > land["fought"]:
-            yield Piece(f"civilians_{region}", "civilian", region, "civilian", number=land["civilians"] - land["fought"])
+            yield Piece(f"civilians_{region}", say("civilian"), region, "civilian", number=land["civilians"] - land["fought"])
         if land["fought"]:
-            yield Piece(f"fought_{region}", "civilian", region, "civilian", number=land["fought"], spent=True)
+            yield Piece(f"fought_{region}", say("civilian"), region, "civilian", number=land["fought"], spent=True)
 
 
 def _marks(view: View) -> Iterator[Mark]:
@@ -77,17 +78,17 @@ def _marks(view: View) -> Iterator[Mark]:
         for name in land["influence"]:
             yield Mark(f"{name}_{region}", LOOK.word(name), region, name, "influence")
         if strike is not None and strike["region"] == region:
-            yield Mark(f"strike_{region}", "strike", region, "strike", "accent", f"{strike['damage']}/{strike['need']}")
+            yield Mark(f"strike_{region}", say("strike"), region, "strike", "accent", f"{strike['damage']}/{strike['need']}")
 
 
 def _side(view: View, seat: Seat) -> Panel:
     """Return the panel of a side: names of open cards, counts of hidden ones (WOW-VIS-01, WOW-VIS-02, WOW-VIS-03)."""
     side, score, outcome = view["sides"][seat], scores(view), view["outcome"]
     coin = LOOK.word(f"coin_{seat}")
-    details = [Detail("income", str(income(view, seat)), f"coin_{seat}")]
+    details = [Detail(say("income"), str(income(view, seat)), f"coin_{seat}")]
     if seat == view["active"]:
-        details += [Detail(coin, str(view["resources"])), Detail("swap", "made" if view["swapped"] else "open")]
-    details += [Detail("supply", str(size(side["supply"]))), Detail("offer deck", str(size(side[data.OFFER_DECK])))]
+        details += [Detail(coin, str(view["resources"])), Detail(say("swap"), say("made") if view["swapped"] else say("open"))]
+    details += [Detail(say("supply"), str(size(side["supply"]))), Detail(say("offer deck"), str(size(side[data.OFFER_DECK])))]
     hand = side["hand"]
     return Panel(
         id=seat,
@@ -96,8 +97,10 @@ def _side(view: View, seat: Seat) -> Panel:
         score=Detail(LOOK.word(f"score_{seat}"), str(score[seat])),
         details=tuple(details),
         hands=(
-            Hand("HAND", hidden=hand, ground=f"{seat}_token") if isinstance(hand, int) else Hand("HAND", tuple(_cards(hand, seat))),
-            Hand("ON OFFER", tuple(_cards(side["offer"], seat))),
+            Hand(say("HAND"), hidden=hand, ground=f"{seat}_token")
+            if isinstance(hand, int)
+            else Hand(say("HAND"), tuple(_cards(hand, seat))),
+            Hand(say("ON OFFER"), tuple(_cards(side["offer"], seat))),
         ),
         lines=tuple(_piles(side)),
         ahead=seat in outcome["winners"] if outcome is not None else score[seat] > min(score.values()),
@@ -130,25 +133,23 @@ def _option(terms: data.Terms) -> str:
     """Return an option of a card in a few words."""
     words = {name: LOOK.word(value) if isinstance(value, str) else value for name, value in terms._asdict().items()}
     effects = LOOK.map["effects"]
-    text = effects.get(f"{terms.effect}/{terms.moves or terms.steps}", effects[terms.effect]).format_map(words)
+    text: str = Sentence(effects.get(f"{terms.effect}/{terms.moves or terms.steps}", effects[terms.effect]), words)
     for name in (terms.influence, terms.push):
         if name is not None:
-            text += f"; {LOOK.map['extras'][name]}"
-    return f"{terms.option}: {text}" + f" ({LOOK.map['removes']})" * terms.removes
+            text = say("{effect}; {extra}", effect=text, extra=LOOK.map["extras"][name])
+    if terms.removes:
+        text = say("{effect} ({removes})", effect=text, removes=LOOK.map["removes"])
+    return say("{option}: {effect}", option=terms.option, effect=text)
 
 
 def _piles(side: dict[str, Any]) -> Iterator[str]:
     """Yield the open piles in words; for an auditor the decks too, the next card first."""
     for pile in (data.DISCARD, data.REMOVED):
         if side[pile]:
-            yield f"{LOOK.word(pile)}: {_names(tallied([data.NAMES[card] for card in side[pile]]))}"
+            yield say("{pile}: {cards}", pile=LOOK.word(pile), cards=tallied([data.NAMES[card] for card in side[pile]]))
     for pile in ("supply", data.OFFER_DECK):
         if not isinstance(side[pile], int) and side[pile]:
-            yield f"{LOOK.word(pile)}: {_names([data.NAMES[card] for card in side[pile]])}"
-
-
-def _names(names: Iterable[str]) -> str:
-    return ", ".join(names)
+            yield say("{pile}: {cards}", pile=LOOK.word(pile), cards=[data.NAMES[card] for card in side[pile]])
 
 
 def _open(view: View) -> Iterator[Panel]:
@@ -156,8 +157,10 @@ def _open(view: View) -> Iterator[Panel]:
     evacuation = view["evacuation"]
     names = {place.id: place.name for place in REGIONS}
     if evacuation is not None:
-        fought = ", and has fought" if evacuation["fought"] else ""
-        moved = f"The civilian that moved first is in {names[evacuation['region']]}{fought}. One more may move."
+        region = names[evacuation["region"]]
+        moved = say("The civilian that moved first is in {region}. One more may move.", region=region)
+        if evacuation["fought"]:
+            moved = say("The civilian that moved first is in {region}, and has fought. One more may move.", region=region)
         yield Panel("evacuation", LOOK.word("evacuate"), lines=(moved,))
 
 
@@ -177,15 +180,16 @@ def fight(view: View, events: Sequence[Event]) -> Fight | None:
         return None
     region = strike["region"] if strike is not None else lost[0]["region"]
     if strike is not None:
-        status, kinds = f"{strike['need'] - strike['damage']} more damage is needed, or nothing is hit.", ["strike_opened", "strike_raised"]
+        status = say("{damage} more damage is needed, or nothing is hit.", damage=strike["need"] - strike["damage"])
+        kinds = ["strike_opened", "strike_raised"]
     elif landed is not None:
-        status, kinds = f"The strike lands with {landed['damage']}.", ["strike_landed"]
+        status, kinds = say("The strike lands with {damage}.", damage=landed["damage"]), ["strike_landed"]
     else:
-        status, kinds = "The attack hits.", []
+        status, kinds = say("The attack hits."), []
     rules = [id for kind in (*kinds, *[event["type"] for event in lost]) for id in LOOK.rules[kind]]
     there = [piece for piece in _pieces(view) if piece.place == region]
     return Fight(
-        f"Strike on {next(place.name for place in REGIONS if place.id == region)}",
+        say("Strike on {region}", region=next(place.name for place in REGIONS if place.id == region)),
         region,
         (_fighter(view, data.ALIENS, there, played, lost), _fighter(view, data.HUMANS, there, played, lost)),
         status,
@@ -202,19 +206,19 @@ def _fighter(view: View, seat: Seat, there: list[Piece], played: Event | None, l
         total = str(strike["damage"] if aliens else strike["need"])
         target = None if aliens else next(damage_order(view, strike["region"]), None)
         if target is not None:
-            first = data.NAMES[target.building] if target.building else LOOK.word(target.figure) if target.figure else "civilian"
-            details = [Detail("hit first", first)]
-        details.append(Detail("damage gathered" if aliens else "damage needed", total))
+            first = data.NAMES[target.building] if target.building else LOOK.word(target.figure) if target.figure else say("civilian")
+            details = [Detail(say("hit first"), first)]
+        details.append(Detail(say("damage gathered") if aliens else say("damage needed"), total))
     card = played is not None and played["seat"] == seat and played["card"] in data.CARDS
     return Side(
         name=LOOK.crests[seat].name,
-        role="strike" if aliens else "are hit",
+        role=say("strike") if aliens else say("are hit"),
         seat=seat,
         pieces=tuple([piece._replace(id=f"fight_{piece.id}") for piece in there if (piece.seat or data.HUMANS) == seat]),
         details=tuple(details),
         cards=(_card(played["card"], seat, 1)._replace(text=(), glyph=""),) if card and played is not None else (),
         total=total,
-        note=f"loses {_names(tallied(own))}" if own else "",
+        note=say("loses {what}", what=tallied(own)) if own else "",
         won=aliens and strike is None and not own,
     )
 
@@ -229,5 +233,5 @@ def _owner(event: Event) -> Seat:
 def _fallen(event: Event) -> list[str]:
     """Return the name of each piece that an event has destroyed."""
     if event["type"] == "civilians_destroyed":
-        return ["civilian"] * event["count"]
+        return [say("civilian")] * event["count"]
     return [LOOK.word(event["unit"]) if event["type"] == "unit_destroyed" else data.NAMES[event["building"]]]
