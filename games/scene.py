@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 Seat = str
 
+WORDS = frozenset({"badge", "cost", "label", "lines", "name", "note", "role", "status", "text", "title", "total", "value"})
+"""The fields of a scene that people read. All others are ids, names of picture.json, and numbers."""
+
 
 class Area(NamedTuple):
     """A rectangle of the board, in board units. What lies in a place is drawn inside its area."""

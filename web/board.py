@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from games.scene import Area, Link, Mark, News, Piece, Place, Scene
-from games.sentences import counted, listed
+from games.sentences import counted, listed, say
 from web.drawing import Box, Sheet, group
 from web.flow import GAP, Item, Placed, badge, drawn, flow, glyph, least, rectangle, text
 from web.look import BADGE, Look, painted
@@ -190,15 +190,19 @@ def _holder(place: Place, look: Look) -> str:
 
 def _in_words(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look) -> str:
     """Return a place and its content in words."""
-    words = [
-        (f"{look.crest(piece.seat).name} " if piece.seat is not None else "")
-        + (counted(piece.number, piece.name) if piece.number > 1 or piece.pile else piece.name)
-        + (", has acted" if piece.spent else "")
-        for piece in pieces
-    ]
+    words = [_piece_in_words(piece, look) for piece in pieces]
     words += [f"{mark.name} {mark.text}".rstrip() for mark in marks]
-    held = f", held by {look.crest(place.holder).name}" if place.holder is not None else ""
-    return f"{place.name}{held}: {listed(words) or 'empty'}"
+    content = listed(words) or say("empty")
+    if place.holder is None:
+        return look.say(say("{place}: {content}", place=place.name, content=content))
+    return look.say(say("{place}, held by {seat}: {content}", place=place.name, seat=look.crest(place.holder).name, content=content))
+
+
+def _piece_in_words(piece: Piece, look: Look) -> str:
+    words: str = counted(piece.number, piece.name) if piece.number > 1 or piece.pile else piece.name
+    if piece.seat is not None:
+        words = say("{seat} {piece}", seat=look.crest(piece.seat).name, piece=words)
+    return say("{piece}, has acted", piece=words) if piece.spent else words
 
 
 def _pieces(place: Place, pieces: Sequence[Piece], look: Look) -> list[Item]:

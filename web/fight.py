@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from games.scene import Fight, Piece, Side
-from games.sentences import counted
+from games.sentences import counted, say
 from web.drawing import Box, Sheet, group
 from web.flow import Item, Part, badge, drawn, flow, glyph, rectangle, text
 from web.look import BADGE, Look
@@ -65,7 +65,7 @@ def _rows(side: Side, look: Look) -> Iterator[list[Item]]:
     yield [*[card_item(card, look) for card in side.cards], *[_sealed(number) for number in range(side.hidden)]]
     yield [_detail(f"{place} {detail.name}", detail.name, detail.value) for place, detail in enumerate(side.details)]
     yield [die_item(place, die) for place, die in enumerate(side.dice)]
-    yield [_total(side.total)] if side.total else []
+    yield [_total(side.total, look)] if side.total else []
     yield [_words("note", line, "b") for line in wrapped(side.note, TEXT, HALF)]
 
 
@@ -96,10 +96,11 @@ def _detail(id: str, name: str, value: str) -> Item:
     return Item(id, HALF, LINE, (text(name, TEXT, "panel", 0, 14), text(value, TEXT, "panel", HALF, 14, "b e")))
 
 
-def _total(total: str) -> Item:
+def _total(total: str, look: Look) -> Item:
     high = TOTAL + 8.0
     line = rectangle("a-rule", HALF, 2, 1)
-    return Item("total", HALF, high, (line, text("sum", TEXT, "panel", 0, high - 6), text(total, TOTAL, "panel", HALF, high - 4, "b e")))
+    name = text(look.say(say("sum")), TEXT, "panel", 0, high - 6)
+    return Item("total", HALF, high, (line, name, text(total, TOTAL, "panel", HALF, high - 4, "b e")))
 
 
 def _rule(id: str, game: str) -> Item:

@@ -35,13 +35,17 @@ def own_name(language: str) -> str:
 def catalogue(language: str, *folders: Path) -> NullTranslations:
     """Return the catalogue of a language: of the first folder that has a text, at last of `table/` and `web/`."""
     found = NullTranslations()
-    for folder in reversed((*folders, TABLE, WEB)):
-        path = folder / f"{language}.po"
-        if language != ENGLISH and path.exists():
-            own = read(path)
-            own.add_fallback(found)
-            found = own
+    for path in reversed(files(language, *folders)):
+        own = read(path)
+        own.add_fallback(found)
+        found = own
     return found
+
+
+def files(language: str, *folders: Path) -> list[Path]:
+    """Return the PO files of a language that exist, in the order in which a text is looked up."""
+    named = [folder / f"{language}.po" for folder in (*folders, TABLE, WEB)] if language != ENGLISH else []
+    return [path for path in named if path.exists()]
 
 
 def read(path: Path) -> GNUTranslations:

@@ -8,16 +8,26 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
+from gettext import NullTranslations
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
 
-from games.kernel import Game
+from games.chance import Drawn
+from games.kernel import SPECTATOR, SYSTEM, Game, carry_out, legal
 from games.picture import THEMES, Crest, Glyph, Ground, Picture, Stroke, Telling, picture, read
+from games.scene import WORDS, Fight, Piece, Scene
+from games.sentences import counted
+from web.languages import ENGLISH, Words, catalogue, files
 from web.text import number
+
+S = TypeVar("S", Scene, Fight)
 
 AUTO = "auto"
 _THEME, _TABLE = (json.loads((Path(__file__).parent / name).read_text(encoding="utf-8")) for name in ("theme.json", "table.json"))
 BADGES: Mapping[str, str] = _THEME.pop("badges")
 SHARED: Picture = read({**_THEME, **_TABLE})
+"""What all games share, in English."""
 PHRASES = tuple([word.removeprefix("say_") for word in SHARED.words if word.startswith("say_")])
 """What players may say at a table: set phrases, by ids. Their words are in table.json."""
 
@@ -41,20 +51,49 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-se
 _SOURCES = hashlib.sha256(b"".join([path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))])).hexdigest()
 
 
-class Look:
-    """The look of a game. What picture.json does not define comes from the shared look. There is one object for each game.
+_NO_TEXTS, _NO_PLACES = NullTranslations(), MappingProxyType[str, str]({})
 
-    `mark` changes with the look, with the renderer, and with `scenes`, the source of the game's scenes.
+
+class Look:
+    """The look of a game in a language. What picture.json does not define comes from the shared look. There is one object for each game
+    and language.
+
+    `mark` changes with the look, with the language, with the renderer, and with `sources`: those of the game's scenes, and catalogues.
+    `places`: the names of places that are known without a match. `say` says texts and sentences.
     """
 
-    def __init__(self, own: Picture, scenes: bytes = b"") -> None:
-        self.picture = own
-        self.mark = hashlib.sha256(repr((own, SHARED, BADGES, _SOURCES, scenes)).encode()).hexdigest()[:8]
+    def __init__(
+        self,
+        own: Picture,
+        language: str = ENGLISH,
+        texts: NullTranslations = _NO_TEXTS,
+        sources: bytes = b"",
+        places: Mapping[str, str] = _NO_PLACES,
+    ) -> None:
+        self._own = own
+        said = Words(language, texts, {})
+        self.picture = said_picture(own, said)
+        self.shared = said_picture(SHARED, said)
+        self.mark = hashlib.sha256(repr((own, SHARED, BADGES, _SOURCES, sources)).encode()).hexdigest()[:8]
         self.grounds: Mapping[str, Ground] = {**SHARED.grounds, **own.grounds}
         self.paints: Mapping[str, tuple[str, str]] = {**SHARED.paints, **own.paints}
         self.glyphs: Mapping[str, Glyph] = {**SHARED.glyphs, **own.glyphs}
-        self.news: Mapping[str, Telling] = {**SHARED.news, **own.news}
+        self.news: Mapping[str, Telling] = {**self.shared.news, **self.picture.news}
         self.rules: Mapping[str, tuple[str, ...]] = {**SHARED.rules, **own.rules}
+        crests = {seat: crest.name for seat, crest in self.picture.crests.items()}
+        names = {**{id: said(name) for id, name in places.items()}, **self.picture.words, **crests}
+        self.say = said if language == ENGLISH else Words(language, texts, names)
+
+    def shown(self, scene: S) -> S:
+        """Return a scene, or a fight, in the language of the look."""
+        return scene if self.say.language == ENGLISH else _said(scene, self.say)
+
+    def counted(self, id: str, number: int) -> str:
+        """Return a number of things in words. Their id with an s is that of several, if there is one."""
+        one, many = self._own.words.get(id), self._own.words.get(f"{id}s")
+        if one is None or many is None:
+            return f"1 {self.word(id)}" if number == 1 else f"{number} × {self.word(id)}"
+        return self.say(counted(number, one, many))
 
     def crest(self, seat: str) -> Crest:
         """Return the crest of a seat. A seat without one, such as a neutral power, gets its first letter on plain ground."""
@@ -62,17 +101,66 @@ class Look:
 
     def word(self, id: str) -> str:
         """Return the words for an id, or the id with blanks."""
-        return self.picture.words.get(id) or SHARED.word(id)
+        return self.picture.words.get(id) or self.shared.word(id)
 
 
-def look(game: Game) -> Look:
-    """Return the look of a game."""
-    return _look(game.folder)
+_LOOKS: dict[tuple[Path, str], Look] = {}
 
 
-@functools.cache
-def _look(folder: Path) -> Look:
-    return Look(picture(folder), b"".join([path.read_bytes() for path in folder.glob("scene.py")]))
+def look(game: Game, language: str = ENGLISH) -> Look:
+    """Return the look of a game in a language."""
+    found = _LOOKS.get((game.folder, language))
+    if found is None:
+        sources = b"".join([path.read_bytes() for path in (*game.folder.glob("scene.py"), *files(language, game.folder))])
+        texts = catalogue(language, game.folder)
+        places = {} if language == ENGLISH else _places(game)
+        found = _LOOKS.setdefault((game.folder, language), Look(picture(game.folder), language, texts, sources, places))
+    return found
+
+
+def _places(game: Game) -> dict[str, str]:
+    """Return the names of the places that are the same in every match, by id: those on the map before it is set up, and those of lands."""
+    state = game.begin(list(game.seats.ids), {})
+    found = {place.id: place.name for place in game.scene(game.view(state, SPECTATOR)).places}
+    while SYSTEM in state["to_act"]:
+        state = carry_out(game, state, SYSTEM, legal(game, state, SYSTEM)[0]["action"], Drawn(lambda below: 0)).state
+    return found | {place.id: place.name for place in game.scene(game.view(state, SPECTATOR)).places if place.land is not None}
+
+
+def said_picture(own: Picture, say: Words) -> Picture:
+    """Return a picture with its texts in a language. Words that panels explain are found in both languages."""
+    if say.language == ENGLISH:
+        return own
+
+    def said(texts: Mapping[str, str]) -> dict[str, str]:
+        return {id: say(text) for id, text in texts.items()}
+
+    return own._replace(
+        goal=say(own.goal),
+        length=say(own.length),
+        weight=say(own.weight),
+        words=said(own.words),
+        deeds=said(own.deeds),
+        asks=said(own.asks),
+        terms={**said(own.terms), **{say(name): say(text) for name, text in own.terms.items()}},
+        crests={seat: crest._replace(name=say(crest.name), letter=say(crest.letter)) for seat, crest in own.crests.items()},
+        news={kind: telling._replace(sentence=say(telling.sentence)) for kind, telling in own.news.items()},
+    )
+
+
+def _said(shown: Any, say: Words) -> Any:
+    """Return a part of a scene in a language. The names of pieces stay: what is counted is said with its number."""
+    if isinstance(shown, Piece) or not hasattr(shown, "_fields"):
+        return shown
+    return shown._replace(**{name: _said_value(name in WORDS, value, say) for name, value in zip(shown._fields, shown, strict=True)})
+
+
+def _said_value(words: bool, value: Any, say: Words) -> Any:
+    if isinstance(value, str):
+        return say(value) if words else value
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple([_said_value(words, one, say) for one in value])
+    return _said(value, say)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from games import patterns
 from games.kernel import Event
 from games.scene import Die, News, Scene, Travel
-from games.sentences import listed
+from games.sentences import listed, say
 from web.look import Look
 
 MOST_PLACES = 8  # the most places to mark as touched; more would be the whole map
@@ -96,26 +96,28 @@ def _sentence(template: str, event: Event, words: _Words) -> str:
 def _said(value: Any, words: _Words) -> str:
     """Return a value in words."""
     if value is None:
-        return "nothing"
+        return words.look.say(say("nothing"))
     if isinstance(value, str):
         if value in words.look.picture.crests:
             return words.look.crest(value).name
         return words.places.get(value) or (words.named(value) if PLAYER.fullmatch(value) else words.look.word(value))
     if isinstance(value, Mapping):
-        return listed([_pair(key, inner, words) for key, inner in value.items()]) or "nothing"
+        return _all([_pair(key, inner, words) for key, inner in value.items()], words)
     if isinstance(value, list):
-        return listed([_said(inner, words) for inner in value]) or "nothing"
+        return _all([_said(inner, words) for inner in value], words)
     return str(value)
 
 
+def _all(names: list[str], words: _Words) -> str:
+    return words.look.say(listed(names) or say("nothing"))
+
+
 def _pair(key: str, value: Any, words: _Words) -> str:
-    name = _said(key, words)
     if isinstance(value, bool) or not isinstance(value, int):
-        return f"{name}: {_said(value, words)}"
+        return f"{_said(key, words)}: {_said(value, words)}"
     if key in words.places:
-        return f"{value} to {name}"
-    several = words.look.picture.words.get(f"{key}s") or f"× {name}"
-    return f"1 {name}" if value == 1 else f"{value} {several}"
+        return words.look.say(say("{number} to {place}", number=value, place=words.places[key]))
+    return words.look.counted(key, value)
 
 
 def _named(value: Any) -> Iterator[str]:

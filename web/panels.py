@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from games.scene import Card, Detail, Die, Hand, News, Panel, Scene, Track
-from games.sentences import listed
+from games.sentences import listed, say
 from web.drawing import Box, Sheet, group
 from web.flow import Item, Part, badge, drawn, flow, glyph, moved, rectangle, text
 from web.look import BADGE, Look
@@ -105,7 +105,11 @@ def _turn(seats: tuple[str, ...], over: bool, look: Look) -> tuple[Item, ...]:
     """Return who must act, or in a match that is over who has won, as badges and words on the accent colour."""
     if not seats and not over:
         return ()
-    words = f"{listed([look.crest(seat).name for seat in seats]) or 'Nobody'} {'won' if over else 'to act'}"
+    names = listed([look.crest(seat).name for seat in seats])
+    if names:
+        words = look.say(say("{seats} won", seats=names) if over else say("{seats} to act", seats=names))
+    else:
+        words = look.say(say("Nobody won") if over else say("Nobody to act"))
     wide, left = width(words, STATUS) + 36, len(seats) * (BADGE + 3) + 4
     parts = [
         *[badge(seat, place * (BADGE + 3), 3) for place, seat in enumerate(seats)],
@@ -186,12 +190,13 @@ def _name(column: _Column, shown: Panel, over: bool, look: Look) -> None:
     parts.append(text(shown.name, NAME, "panel", left, 16, "b"))
     left += width(shown.name, NAME) + 6
     states = (
-        (shown.acts, "acts", "to act", "accent"),
-        (shown.ahead, "crown", "won" if over else "ahead", "coin"),
-        (shown.out, "skull", "out", "plain"),
+        (shown.acts, "acts", say("to act"), "accent"),
+        (shown.ahead, "crown", say("won") if over else say("ahead"), "coin"),
+        (shown.out, "skull", say("out"), "plain"),
     )
-    for true, sign, words, ground in states:
+    for true, sign, state, ground in states:
         if true:
+            words = look.say(state)
             wide = width(words, 12) + 34
             pill = rectangle(f"a-{ground}", wide, PILL, PILL / 2), glyph(sign, f"i-{ground}", 7, 3), text(words, 12, ground, 28, 14.5, "b")
             column.parts.append(moved(Item(sign, wide, PILL, pill), MARGIN + left, column.bottom))

@@ -10,6 +10,7 @@ from games.scene import News
 from web.board import board
 from web.drawing import Drawing, Sheet
 from web.fight import fight
+from web.languages import ENGLISH
 from web.look import AUTO, Look, definitions, look, style
 from web.news import news
 from web.panels import heading, panel
@@ -25,12 +26,15 @@ PANEL = 340.0
 HIGHEST = 1000.0  # of a board in a wide picture
 
 
-def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, told: bool = True) -> Drawing:
+def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, told: bool = True, language: str = ENGLISH) -> Drawing:
     """Return the drawing of a view. `events`: the events of the last entry, as the same viewer sees them. `told`: True if the heading shows
     them as sentences."""
-    scene, looks = game.scene(view), look(game)
+    looks = look(game, language)
+    scene = looks.shown(game.scene(view))
     fresh = news(scene, events, looks) if events else News()
     fought = game.fight(view, events) if game.fight is not None else None
+    if fought is not None:
+        fought = looks.shown(fought)
     if fought is not None and any(side.dice for side in fought.sides):
         fresh = fresh._replace(dice=())  # they are beside what they add up to
     wide = WIDTHS[shape] - 2 * GAP
@@ -51,16 +55,17 @@ def _room(looks: Look) -> float:
     return WIDTHS[WIDE] - 2 * GAP - looks.picture.columns * (PANEL + GAP)
 
 
-def svg(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, theme: str = AUTO) -> str:
+def svg(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, theme: str = AUTO, language: str = ENGLISH) -> str:
     """Return the picture of a view. `shape`: WIDE has the panels beside the board, TALL below it, and BOARD has none. `theme`: light, dark,
     or AUTO for the reader's preference."""
-    drawing, looks = draw(game, view, events, WIDE if shape == BOARD else shape), look(game)
+    drawing, looks = draw(game, view, events, WIDE if shape == BOARD else shape, language=language), look(game, language)
     body, high = (_wide if shape == WIDE else _tall if shape == TALL else _alone)(drawing, looks)
     wide = number(drawing.board.width if shape == BOARD else WIDTHS[shape])
     page = f'<rect class="a-page" width="{wide}" height="{number(high)}"/>{body}'
     defined = definitions(page, looks)
     size = f'viewBox="0 0 {wide} {number(high)}" width="{wide}" height="{number(high)}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img"><title>{safe(drawing.title)}</title>'
+    in_language = f' lang="{language}"' if language != ENGLISH else ""
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img"{in_language}><title>{safe(drawing.title)}</title>'
     return f"{head}<style>{style(defined + page, looks, theme)}</style>{defined}{page}</svg>"
 
 

@@ -7,9 +7,14 @@ from html import escape
 
 from games.drawing import legible
 
-WIDTHS = {**dict.fromkeys("ijlI.,:;'|!()[]/ ", 0.4), **dict.fromkeys('frt-"*', 0.5), **dict.fromkeys("mwMW@%—", 1.05)}
+WIDTHS = {
+    **dict.fromkeys("ijlI.,:;'|!()[]/ ", 0.4),
+    **dict.fromkeys('frt-"*г', 0.5),
+    **dict.fromkeys("mwMW@%—жмфыюМФЫ", 1.05),
+    **dict.fromkeys("шщЖШЩЮ№", 1.25),
+}
 USUAL, CAPITAL, WIDE = 0.68, 0.8, 1.3  # widths in sizes, in bold, in the widest common font; WIDE is for other scripts
-LATIN = 0x2FF  # the last Latin letter, and what is like one
+LATIN, CYRILLIC = 0x2FF, range(0x400, 0x530)  # the last Latin letter and what is like one; the letters of Cyrillic
 REGULAR = 0.9  # the width of regular letters, in widths of bold ones
 
 
@@ -20,7 +25,12 @@ def width(words: str, size: float) -> float:
 
 
 def _usual(letter: str) -> float:
-    return WIDE if ord(letter) > LATIN and letter != "…" else CAPITAL if letter.isupper() else USUAL
+    return WIDE if letter != "…" and not _breaks(letter) else CAPITAL if letter.isupper() else USUAL
+
+
+def _breaks(letter: str) -> bool:
+    """Return True for letters of scripts that break words with hyphens."""
+    return ord(letter) <= LATIN or ord(letter) in CYRILLIC
 
 
 @functools.lru_cache(maxsize=8192)
@@ -39,10 +49,10 @@ def wrapped(words: str, size: float, room: float) -> tuple[str, ...]:
 
 
 def _parts(word: str, size: float, room: float) -> list[str]:
-    """Return a word in a list, or its parts if it is wider than a line: with hyphens if its letters are Latin."""
+    """Return a word in a list, or its parts if it is wider than a line: with hyphens if its script has them."""
     parts = []
     while width(word, size) > room and len(word) > 1:
-        hyphen = "-" if word[:2].isalpha() and ord(max(word)) <= LATIN else ""
+        hyphen = "-" if word[:2].isalpha() and all(map(_breaks, word)) else ""
         end = next((end for end in range(len(word) - 1, 1, -1) if width(word[:end] + hyphen, size) <= room), 1)
         parts.append(word[:end] + hyphen)
         word = word[end:]
