@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,13 @@ def own_name(language: str) -> str:
     from babel import Locale
 
     return str(Locale.parse(language).get_display_name(language)).capitalize()
+
+
+def day_of(moment: float, language: str) -> str:
+    """Return the day of a moment, in ms, in words."""
+    from babel.dates import format_date
+
+    return format_date(datetime.fromtimestamp(moment / 1000, UTC), "long", locale="en_GB" if language == ENGLISH else language)
 
 
 @functools.cache
@@ -58,6 +66,37 @@ def read(path: Path) -> GNUTranslations:
         write_mo(compiled, read_po(file))
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+def texts(language: str, folder: Path = WEB) -> Iterator[tuple[str, str, str]]:
+    """Yield each text of a catalogue: its English, its English for several or "", and what is said, for several the first form."""
+    from babel.messages.pofile import read_po
+
+    with (folder / f"{language}.po").open("rb") as file:
+        for message in read_po(file):
+            if message.id and message.string:
+                one, many = (message.id, "") if isinstance(message.id, str) else message.id
+                yield one, many, message.string if isinstance(message.string, str) else message.string[0]
+
+
+def forms(language: str, one: str, many: str, *folders: Path) -> dict[str, str]:
+    """Return the forms of a text with a number by the category of CLDR, such as "few", as Intl.PluralRules of browsers names it.
+
+    >>> forms("en", "{count} match", "{count} matches")
+    {'one': '{count} match', 'other': '{count} matches'}
+    """
+    said = catalogue(language, *folders)
+    return {category: said.ngettext(one, many, number) for category, number in _numbers(language).items()}
+
+
+@functools.cache
+def _numbers(language: str) -> dict[str, int]:
+    """Return a number of each category that whole numbers have in a language."""
+    if language == ENGLISH:
+        return {"one": 1, "other": 2}
+    from babel import Locale
+
+    return {Locale.parse(language).plural_form(number): number for number in range(101)}
 
 
 class Words:

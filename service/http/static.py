@@ -6,22 +6,23 @@ The addresses of the pages' files share one mark, so that a page never mixes two
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from flask import Flask, Response, abort, request
 
 from games.kernel import Game
 from service.http.middleware import info_of
-from service.http.responses import SVG, empty_response, names_tag
+from service.http.responses import JSON, SVG, empty_response, names_tag
 from web.page import crest_style
 
 KINDS = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".css": "text/css",
+    ".json": JSON,
     ".svg": SVG,
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
@@ -55,12 +56,19 @@ def of_client() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(CLIENT.glob("*.js"))}
 
 
+class Made(NamedTuple):
+    """A file that is made when it is first asked for. `source`: the bytes that it follows from."""
+
+    source: bytes
+    make: Callable[[], bytes]
+
+
 class Files:
     """Static files by name. `folder`: the path of all of them, with the mark of their content."""
 
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = files
-        self.mark = mark_of(files)
+    def __init__(self, files: Mapping[str, bytes | Made]) -> None:
+        self._files = dict(files)
+        self.mark = mark_of({name: file.source if isinstance(file, Made) else file for name, file in files.items()})
         self.folder = f"/static/{self.mark}"
 
     def __contains__(self, name: str) -> bool:
@@ -74,8 +82,14 @@ class Files:
         """Return the modules that a module imports at once, and that these import, so that a page can ask for all of them together."""
         found: list[str] = [name]
         for module in found:
-            found += [other for other in _IMPORTS(self._files[module].decode()) if other not in found]
+            found += [other for other in _IMPORTS(self._content(module).decode()) if other not in found]
         return found[1:]
+
+    def _content(self, name: str) -> bytes:
+        file = self._files[name]
+        if isinstance(file, Made):
+            file = self._files[name] = file.make()
+        return file
 
     def response(self, mark: str, name: str) -> Response:
         """Return a file, or 404. Without the present mark, as from a page of before a new release, caches must ask each time."""
@@ -84,7 +98,7 @@ class Files:
         if names_tag(request.headers.get("If-None-Match"), self.mark):
             response = empty_response(304)
         else:
-            response = Response(self._files[name], mimetype=KINDS[Path(name).suffix])
+            response = Response(self._content(name), mimetype=KINDS[Path(name).suffix])
         response.headers["ETag"] = f'"{self.mark}"'
         response.headers["Cache-Control"] = FOREVER if mark == self.mark else "no-cache"
         response.headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from games.kernel import Game
 from games.picture import picture
 from games.profiles import Part
+from games.sentences import say
 from service.api.rulings import option_rows
 from service.http.limits import LONGEST_NAME
-from service.pages.html import Pages, ai_name, game_in_brief, seat_name
+from service.pages.html import Pages, ai_name, game_in_brief, said_of, seat_name, shown
 from table import data
 from table.settings import (
     ACCEPTED,
@@ -26,19 +27,20 @@ from table.settings import (
     TIME_OUT_GIVEN,
     WAIT,
 )
+from web.languages import Words
 
 CLOCKS = {
-    "": "three days a turn",
-    "none": "none",
-    "per_action": "for each action",
-    "bank": "for the whole match",
-    "days": "by correspondence",
+    "": say("three days a turn"),
+    "none": say("none"),
+    "per_action": say("for each action"),
+    "bank": say("for the whole match"),
+    "days": say("by correspondence"),
 }
 POLICIES = {
-    SUBSTITUTE: "the AI plays until they return",
-    FORFEIT: "the seat forfeits",
-    SKIP: "the seat is skipped",
-    WAIT: "the others vote",
+    SUBSTITUTE: say("the AI plays until they return"),
+    FORFEIT: say("the seat forfeits"),
+    SKIP: say("the seat is skipped"),
+    WAIT: say("the others vote"),
 }
 
 
@@ -55,14 +57,14 @@ class Told(NamedTuple):
 
 
 TOLD: Mapping[str, Mapping[str, Told]] = {
-    "none": {"claim_days": Told("Days after which those who wait may claim the match", usual="")},
-    "per_action": {"seconds": Told("Seconds for each action", 60)},
+    "none": {"claim_days": Told(say("Days after which those who wait may claim the match"), usual="")},
+    "per_action": {"seconds": Told(say("Seconds for each action"), 60)},
     "bank": {
-        "seconds": Told("Minutes for each seat", 20, unit=60),
-        "increment": Told("Seconds more after each turn", 10),
-        "delay": Told("Seconds of each turn that cost nothing", usual=0),
+        "seconds": Told(say("Minutes for each seat"), 20, unit=60),
+        "increment": Told(say("Seconds more after each turn"), 10),
+        "delay": Told(say("Seconds of each turn that cost nothing"), usual=0),
     },
-    "days": {"hours": Told("Hours for each turn", data.USUAL_HOURS), "vacation_days": Told("Days of vacation", usual=0)},
+    "days": {"hours": Told(say("Hours for each turn"), data.USUAL_HOURS), "vacation_days": Told(say("Days of vacation"), usual=0)},
 }
 """By kind of clock, its fields."""
 
@@ -78,20 +80,29 @@ def form_of(pages: Pages) -> dict[str, Any]:
         "games": [_game(game) for game in pages.service.games.values()],
         "levels": [{"id": level, "ai": ai_name(level), **told._asdict()} for level, told in pages.service.levels.items()],
         "clock": _chosen(
-            "clock.kind", "Clock", CLOCKS, "", "Alone you play without one. Without one, who must act forfeits after 60 days without play."
+            "clock.kind",
+            say("Clock"),
+            CLOCKS,
+            "",
+            say("Alone you play without one. Without one, who must act forfeits after 60 days without play."),
         ),
         "clocks": {kind: list(_numbers(kind, schema)) for kind, schema in _kinds()},
         "time_outs": [
-            _chosen("time_out.policy", "When the time of a seat runs out", POLICIES, data.POLICY),
-            _chosen("time_out.level", "The AI that plays meanwhile", levels, data.LEVEL),
-            _number("time_out.in_a_row", "Time-outs in a row that end it", data.USUAL_IN_A_ROW, time_out["in_a_row"]),
-            _chosen("time_out.then", "And then", {SUBSTITUTE: "the AI plays to the end", FORFEIT: "the seat forfeits"}, data.THEN),
+            _chosen("time_out.policy", say("When the time of a seat runs out"), POLICIES, data.POLICY),
+            _chosen("time_out.level", say("The AI that plays meanwhile"), levels, data.LEVEL),
+            _number("time_out.in_a_row", say("Time-outs in a row that end it"), data.USUAL_IN_A_ROW, time_out["in_a_row"]),
+            _chosen(
+                "time_out.then", say("And then"), {SUBSTITUTE: say("the AI plays to the end"), FORFEIT: say("the seat forfeits")}, data.THEN
+            ),
         ],
         "spectators": _chosen(
-            "spectators", "Who watches", {ALL: "everybody", "": "everybody, some moves late", NONE: "nobody until it is over"}, ALL
+            "spectators",
+            say("Who watches"),
+            {ALL: say("everybody"), "": say("everybody, some moves late"), NONE: say("nobody until it is over")},
+            ALL,
         ),
-        "late": _number("spectators.delay", "How many moves late", None, late) | {"first": 20},
-        "disputes": _number("dispute_days", "Days that a dispute may hold up", data.USUAL_WAIT_DAYS, DISPUTE_DAYS.schema),
+        "late": _number("spectators.delay", say("How many moves late"), None, late) | {"first": 20},
+        "disputes": _number("dispute_days", say("Days that a dispute may hold up"), data.USUAL_WAIT_DAYS, DISPUTE_DAYS.schema),
         "required": REQUIRED,
         "accepted": ACCEPTED,
         "name": LONGEST_NAME,
@@ -143,45 +154,52 @@ def _game(game: Game) -> dict[str, Any]:
     """Return the part of the form that one game has."""
     seats = game.seats.ids
     usual = ["me", "ai:greedy", *[""] * (len(seats) - 2)]
-    rows, options = option_rows(game.folder), game.options.schema["properties"]
+    rows, options, words = option_rows(game.folder), game.options.schema["properties"], said_of(game)
     return {
         **game_in_brief(game),
         "may_be_empty": game.seats.least < game.seats.most,
         "seats": [{"id": seat, "name": seat_name(game, seat), "usual": usual[place]} for place, seat in enumerate(seats)],
-        "profiles": {name: profile_text(parts) for name, parts in game.profiles.items()},
+        "profiles": {name: profile_text(parts, words) for name, parts in game.profiles.items()},
         "options": [_option(game, name, schema, rows.get(name, {})) for name, schema in options.items()],
     }
 
 
-def profile_text(parts: Iterable[Part]) -> str:
+def profile_text(parts: Iterable[Part], words: Words) -> str:
     """Return what a house profile sets, in words.
 
     >>> from games import GAMES
-    >>> [profile_text(parts) for parts in GAMES["war_of_the_worlds"].profiles.values()]
-    ['Every option as it usually is.', 'With 2 seats: must play no.']
+    >>> from web.languages import words_of
+    >>> [profile_text(parts, words_of("en")) for parts in GAMES["war_of_the_worlds"].profiles.values()]
+    ['Every option as it usually is.', 'With 2 seats: Must play: no.']
     """
     told = []
     for part in parts:
-        given = ", ".join([f"{name.replace('_', ' ')} {told_value(value)}" for name, value in part.options.items()])
-        told.append(f"With {', '.join(map(str, part.seats))} seats: {given}.")
-    return " ".join(told) or "Every option as it usually is."
+        given = [say("{option}: {value}", option=label_of(name), value=told_value(value)) for name, value in part.options.items()]
+        told.append(words(say("With {seats} seats: {options}.", seats=", ".join(map(str, part.seats)), options=given)))
+    return " ".join(told) or words(say("Every option as it usually is."))
 
 
 def told_value(value: Any) -> Any:
     """Return a value of an option in words: "yes" and "no" for booleans."""
-    return ("no", "yes")[value] if isinstance(value, bool) else value
+    return (say("yes") if value else say("no")) if isinstance(value, bool) else value
+
+
+def label_of(option: str) -> str:
+    """Return the label of an option of a game."""
+    return option.replace("_", " ").capitalize()
 
 
 def _option(game: Game, name: str, schema: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the field of an option, with the readings of the ruling that it settles. What no simple field fits is written in JSON."""
-    kinds, usual = [schema, *schema.get("anyOf", ())], schema.get("default")
+    kinds, usual, words = [schema, *schema.get("anyOf", ())], schema.get("default"), said_of(game)
     shared = {
         "name": f"options.{name}",
-        "label": name.replace("_", " ").capitalize(),
-        "about": schema.get("description", ""),
+        "label": words(label_of(name)),
+        "about": words(schema.get("description", "")),
         "usual": usual,
     }
-    shared["readings"] = [f"{str(told_value(value)).capitalize()}: {' '.join(said.split())}" for value, said in row.get("readings", ())]
+    readings = [(str(shown(told_value(value), words)), words(" ".join(said.split()))) for value, said in row.get("readings", ())]
+    shared["readings"] = [f"{value[:1].upper()}{value[1:]}: {said}" for value, said in readings]
     shared["rule"] = next(iter(row.get("rules", ())), None)
     if schema.get("type") == "boolean":
         return {**shared, "kind": "boolean"}
@@ -199,4 +217,5 @@ def _option(game: Game, name: str, schema: Mapping[str, Any], row: Mapping[str, 
 
 def _words(game: Game, ids: Iterable[str]) -> dict[str, str]:
     """Return the words for ids: of seats, or of anything else in the game."""
-    return {id: seat_name(game, id) if id in game.seats.ids else picture(game.folder).word(id) for id in ids}
+    words = said_of(game)
+    return {id: seat_name(game, id) if id in game.seats.ids else words(picture(game.folder).word(id)) for id in ids}

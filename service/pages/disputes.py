@@ -17,7 +17,7 @@ from games.picture import picture
 from service.api.disputes import number_in
 from service.http.keys import Caller
 from service.http.static import CRESTS
-from service.pages.html import AI_WORDS, Pages, game_in_brief, html_response, seat_name
+from service.pages.html import AI_WORDS, Pages, game_in_brief, html_response, said_of, seat_name
 from web.look import SHARED
 from web.page import crests
 
@@ -40,13 +40,14 @@ def dispute_page(pages: Pages, caller: Caller, match: str, dispute: str) -> Resp
     number = number_in(dispute)
     newest = recall.position(pages.service.platform, match)
     game = recall.rules_of(pages.service.platform, newest)
+    names, words = {**AI_WORDS, **SHARED.words, **picture(game.folder).words}, said_of(game)
     values = {
         "here": "",
         "match": match,
         "number": number,
         "game": game_in_brief(game),
         "seats": orjson.dumps(_seats(game, newest.document["seats"])).decode(),
-        "words": orjson.dumps({"names": {**AI_WORDS, **SHARED.words, **picture(game.folder).words}, "options": {}}).decode(),
+        "words": orjson.dumps({"names": {id: words(name) for id, name in names.items()}, "options": {}}).decode(),
         "crests": Markup(crests(game)),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
     }

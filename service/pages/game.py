@@ -18,8 +18,8 @@ from service.api.catalogue import rules
 from service.api.rulings import rulings
 from service.http.keys import Caller
 from service.http.static import CRESTS
-from service.pages.creating import profile_text, told_value
-from service.pages.html import Pages, game_in_brief, html_response, seat_name
+from service.pages.creating import label_of, profile_text, told_value
+from service.pages.html import Pages, game_in_brief, html_response, said_of, seat_name
 from service.pages.lobby import cover
 from web.page import crests
 
@@ -36,11 +36,11 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
     found = pages.service.games.get(game)
     if found is None:
         raise NoGame(game, pages.service.games)
-    intro = list(_intro(found))
+    intro, words = list(_intro(found)), said_of(found)
     values = {
         "here": game,
         "game": game_in_brief(found),
-        "about": Markup(intro[0]).striptags() if intro else found.title,
+        "about": Markup(intro[0]).striptags() if intro else words(found.title),
         "intro": intro,
         "cover": cover(pages, game),
         "crests": Markup(crests(found)),
@@ -49,8 +49,8 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
         "running": _running(pages, game),
         "options": [
             {
-                "label": name.replace("_", " ").capitalize(),
-                "about": schema.get("description", ""),
+                "label": words(label_of(name)),
+                "about": words(schema.get("description", "")),
                 "default": told_value(schema.get("default")),
             }
             for name, schema in found.options.schema["properties"].items()
@@ -66,11 +66,16 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
     found = pages.service.games.get(game)
     if found is None:
         raise NoGame(game, pages.service.games)
+    words = said_of(found)
     listed = [
         {
             **ruling,
             "text": in_html(_SOURCE.sub("", ruling["text"])),
-            "readings": [{**one, "value": told_value(one["value"]), "played": not place} for place, one in enumerate(ruling["readings"])],
+            "balance": words(ruling["balance"] or ""),
+            "readings": [
+                {**one, "reading": words(one["reading"]), "value": told_value(one["value"]), "played": not place}
+                for place, one in enumerate(ruling["readings"])
+            ],
         }
         for ruling in rulings(found.folder)
     ]
@@ -80,7 +85,7 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
         "game": game_in_brief(found),
         "open": [ruling for ruling in listed if ruling["option"]],
         "sections": sections,
-        "profiles": [{"name": name, "about": profile_text(parts)} for name, parts in found.profiles.items()],
+        "profiles": [{"name": name, "about": profile_text(parts, words)} for name, parts in found.profiles.items()],
         "revision": found.revision,
     }
     return html_response(pages, "rulings.html", values)

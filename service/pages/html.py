@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
 from flask import Response, request
+from markupsafe import Markup, escape
 
 from games.kernel import Game
 from games.picture import picture
-from games.sentences import Sentence
+from games.sentences import Sentence, say
 from record.guides import FILE as GUIDE
 from service.api.operations import problem_of
 from service.context import Service
@@ -20,8 +22,9 @@ from service.http.middleware import info_of
 from service.http.problems import CODES, Problem
 from service.http.static import Files
 from service.pages.pyodide import Pyodide
+from service.pages.texts import manifest_name, texts_name
 from table.data import LEVELS
-from web.languages import words_of
+from web.languages import ENGLISH, LANGUAGES, Words, catalogue, own_name, words_of
 from web.look import look
 
 HTML = "text/html"
@@ -32,21 +35,32 @@ POLICY = (
 
 
 @jinja2.pass_context
-def _say(context: jinja2.runtime.Context, text: str, **facts: Any) -> str:
-    """Return a text of a template in the language of the page. The names of its facts are in braces."""
-    return words_of(context["language"])(Sentence(text, facts))
+def _say(context: jinja2.runtime.Context, text: str, **facts: Any) -> Markup:
+    """Return a text of a template in the language of the page. The names of its facts, which may be elements, are in braces."""
+    words = words_of(context["language"])
+    return _filled(words, words(text), facts)
 
 
 @jinja2.pass_context
-def _say_many(context: jinja2.runtime.Context, one: str, many: str, number: int, **facts: Any) -> str:
+def _say_many(context: jinja2.runtime.Context, one: str, many: str, number: int, **facts: Any) -> Markup:
     """Return a text of a template in the form for a number."""
-    return words_of(context["language"])(Sentence(one, facts, many, number))
+    words = words_of(context["language"])
+    return _filled(words, words(Sentence(one, {}, many, number)), facts)
+
+
+def _filled(words: Words, template: str, facts: Mapping[str, Any]) -> Markup:
+    return escape(template).format_map({name: shown(fact, words) for name, fact in facts.items()})
 
 
 @jinja2.pass_context
 def _shown(context: jinja2.runtime.Context, value: Any) -> Any:
     """Return what a template shows of a value: a sentence in the language of the page."""
-    return words_of(context["language"])(value) if isinstance(value, Sentence) else value
+    return shown(value, words_of(context["language"]))
+
+
+def shown(value: Any, words: Words) -> Any:
+    """Return what a page shows of a value: a sentence in a language. Anything else stays, such as the name of a player."""
+    return words(value) if isinstance(value, Sentence) else value
 
 
 _templates = jinja2.Environment(
@@ -81,7 +95,16 @@ def html_response(
 def rendered(pages: Pages, template: str, values: Mapping[str, Any], audits: bool = False) -> bytes:
     """Return the HTML of a page. `audits`: as for `html_response`."""
     games = [game_in_brief(game) for game in pages.service.games.values()]
-    shared = {"here": "", "games": games, "static": pages.files.folder, "language": page_language(request.environ)}
+    language = page_language(request.environ)
+    shared = {
+        "here": "",
+        "games": games,
+        "static": pages.files.folder,
+        "language": language,
+        "languages": {code: own_name(code) for code in LANGUAGES} if len(LANGUAGES) > 1 else {},
+        "texts": "" if language == ENGLISH else f"{pages.files.folder}/{texts_name(language)}",
+        "manifest": manifest_name(language),
+    }
     shared["pyodide"] = pages.pyodide.folder if audits and pages.pyodide else ""
     return _templates.get_template(template).render({**shared, **values}).encode()
 
@@ -92,27 +115,39 @@ def page_response(content: bytes, status: int = 200, ancestors: str = "'none'") 
     response.headers["Content-Security-Policy"] = POLICY.format(ancestors=ancestors)
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cache-Control"] = "private, no-cache"
-    response.headers["Vary"] = "Authorization"
+    response.headers["Content-Language"] = page_language(request.environ)
+    response.headers["Vary"] = "Authorization, Accept-Language, Cookie"
     return response
+
+
+def said_of(game: Game) -> Words:
+    """Return what is said of a game in the language of the page."""
+    return game_words(page_language(request.environ), game.folder)
+
+
+@functools.cache
+def game_words(language: str, folder: Path) -> Words:
+    """Return what is said of the game in a folder in a language."""
+    return Words(language, catalogue(language, folder), {})
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:
     """Return the id, the title and the short name of a game, its goal, length and weight in a sentence each, and whether it has a guide."""
-    told = picture(game.folder)
+    told, words = picture(game.folder), said_of(game)
     return {
         "id": game.id,
-        "title": game.title,
-        "short": told.word(game.id),
-        "goal": told.goal,
-        "length": told.length,
-        "weight": told.weight,
+        "title": words(game.title),
+        "short": words(told.word(game.id)),
+        "goal": words(told.goal),
+        "length": words(told.length),
+        "weight": words(told.weight),
         "guided": (game.folder / GUIDE).exists(),
     }
 
 
-def ai_name(level: str) -> str:
+def ai_name(level: str) -> Sentence:
     """Return an artificial player by the name of its level."""
-    return f"AI, {LEVELS[level].name}"
+    return say("AI, {level}", level=LEVELS[level].name)
 
 
 AI_WORDS = {f"ai_{level}": ai_name(level) for level in LEVELS}
@@ -120,8 +155,8 @@ AI_WORDS = {f"ai_{level}": ai_name(level) for level in LEVELS}
 
 
 def seat_name(game: Game, seat: str) -> str:
-    """Return the name of a seat."""
-    return look(game).crest(seat).name
+    """Return the name of a seat in the language of the page."""
+    return said_of(game)(look(game).crest(seat).name)
 
 
 def page(pages: Pages, view: Callable[..., Response]) -> Callable[..., Response]:

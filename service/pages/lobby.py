@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +13,7 @@ from markupsafe import Markup
 from events import lists
 from games.kernel import Game
 from games.picture import picture
+from games.sentences import Sentence, say, say_many
 from service.context import Service
 from service.http.keys import Caller
 from service.http.parsing import parse_query
@@ -20,13 +21,14 @@ from service.http.problems import Problem
 from service.http.schemas import LobbyQuery
 from service.http.static import CRESTS
 from service.pages.creating import form_of
-from service.pages.html import Pages, ai_name, game_in_brief, html_response, seat_name
+from service.pages.html import Pages, ai_name, game_in_brief, html_response, said_of, seat_name
 from service.sight import players_listed
 from table.settings import REQUIRED
 from web.page import crests
 
+_STATES = {"open": say("waiting for players"), "over": say("finished")}
 PAGE = 12
-STATUSES = {"": "All", "open": "Open", "playing": "Running", "over": "Finished"}
+STATUSES = {"": say("All"), "open": say("Open"), "playing": say("Running"), "over": say("Finished")}
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 _QUERY = LobbyQuery()
 
@@ -66,7 +68,7 @@ def _listed(pages: Pages, caller: Caller, query: Mapping[str, Any]) -> dict[str,
     found = matches_shown(pages, [standing for standing in page.standings if standing["status"] != "closed"], caller)
     if query["mine"]:
         found.sort(key=lambda match: not match["mine_to_act"])
-    nothing = "There is no match like that yet. Begin one!"
+    nothing = say("There is no match like that yet. Begin one!")
     older = {name: query[name] for name in ("status", "game") if query[name]}
     older |= {"mine": "true"} if query["mine"] else {}
     following = None if page.cursor is None else f"/?{urlencode({**older, 'cursor': page.cursor})}"
@@ -88,7 +90,7 @@ def matches_shown(pages: Pages, standings: Sequence[Mapping[str, Any]], caller: 
 
 def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any) -> dict[str, Any]:
     game = pages.service.games[standing["game"]]
-    words = picture(game.folder)
+    words = said_of(game)
     outcome, to_act = standing["outcome"] or {}, standing["to_act"]
     overruled = outcome.get("overruled", {})
     running = standing["status"] == "playing"
@@ -97,12 +99,12 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
     return {
         "id": standing["id"],
         "game": game.id,
-        "title": game.title,
+        "title": words(game.title),
         "called": standing["name"],
         "version": standing["version"],
         "thumb": _thumb(pages, standing),
-        "status": {"open": "waiting for players", "playing": f"round {standing['round']}", "over": "finished"}[standing["status"]],
-        "phase": words.word(standing["phase"]) if running else "",
+        "status": say("round {number}", number=standing["round"]) if running else _STATES[standing["status"]],
+        "phase": words(picture(game.folder).word(standing["phase"])) if running else "",
         "clock": _clock(standing["clock"]),
         "hidden": standing["spectators"] != "all" and standing["status"] != "over",
         "code": standing["code_needed"],
@@ -116,7 +118,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
                 "name": seat_name(game, seat),
                 "open": who.get("open", False) and not mine and kept.get(seat, caller.id) == caller.id,
                 "kept": seat in kept,
-                "player": occupant(who, name, seat_name(game, seat)) if seat not in kept else f"kept for {name(kept[seat]) or 'nobody'}",
+                "player": name(kept[seat]) or say("nobody") if seat in kept else occupant(who, name, seat_name(game, seat)),
                 "person": who.get("player"),
                 "offered": caller.id is not None and standing["handovers"].get(seat) == caller.id,
                 "acts": running and seat in to_act,
@@ -140,33 +142,50 @@ def cover(pages: Pages, game: str) -> str | None:
     return f"{pages.files.folder}/{name}" if name in pages.files else None
 
 
-def occupant(who: Mapping[str, Any], name: Any, seat: str) -> str:
+def occupant(who: Mapping[str, Any], name: Callable[[str], str | None], seat: str) -> str:
     """Return the name of the player in a seat, or of the level of the AI, or that the seat is open."""
     if "player" in who:
-        return str(name(who["player"]) or "somebody who has left")
-    return ai_name(who["ai"]) if "ai" in who else f"{seat} is open"
+        return name(who["player"]) or say("somebody who has left")
+    return ai_name(who["ai"]) if "ai" in who else say("{seat} is open", seat=seat)
 
 
-def _clock(clock: Mapping[str, Any]) -> str:
+def _clock(clock: Mapping[str, Any]) -> Sentence | str:
     if clock["kind"] == "none":
         return ""
     if clock["kind"] == "days":
-        return f"{clock['hours']} hours a turn"
-    return span(clock["seconds"]) + (" an action" if clock["kind"] == "per_action" else " a seat")
+        return say_many("{count} hour a turn", "{count} hours a turn", clock["hours"], count=clock["hours"])
+    time = span(clock["seconds"])
+    return say("{time} an action", time=time) if clock["kind"] == "per_action" else say("{time} a seat", time=time)
 
 
-def span(seconds: float) -> str:
+def span(seconds: float) -> Sentence:
     """Return a duration in words."""
-    if seconds < 2 * MINUTE:
-        return f"{int(seconds)} seconds"
-    if seconds < 2 * HOUR:
-        return f"{int(seconds // MINUTE)} minutes"
-    return f"{int(seconds // HOUR)} hours" if seconds < 2 * DAY else f"{int(seconds // DAY)} days"
+    number, size = _units(seconds)
+    return {
+        1: say_many("{count} second", "{count} seconds", number, count=number),
+        MINUTE: say_many("{count} minute", "{count} minutes", number, count=number),
+        HOUR: say_many("{count} hour", "{count} hours", number, count=number),
+        DAY: say_many("{count} day", "{count} days", number, count=number),
+    }[size]
 
 
-def ago(seconds: float) -> str:
+def _units(seconds: float) -> tuple[int, int]:
+    """Return a duration as a number of units of so many seconds. There are at least two of them, or they are seconds."""
+    size = next((size for size in (DAY, HOUR, MINUTE) if seconds >= 2 * size), 1)
+    return int(seconds // size), size
+
+
+def ago(seconds: float) -> Sentence:
     """Return how long ago something happened, in words."""
-    return "just now" if seconds < MINUTE else f"{span(seconds)} ago"
+    if seconds < MINUTE:
+        return say("just now")
+    number, size = _units(seconds)
+    return {
+        1: say_many("{count} second ago", "{count} seconds ago", number, count=number),
+        MINUTE: say_many("{count} minute ago", "{count} minutes ago", number, count=number),
+        HOUR: say_many("{count} hour ago", "{count} hours ago", number, count=number),
+        DAY: say_many("{count} day ago", "{count} days ago", number, count=number),
+    }[size]
 
 
 def _filters(service: Service, query: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -186,5 +205,9 @@ def _filters(service: Service, query: Mapping[str, Any]) -> list[dict[str, Any]]
 def _game(game: Game, pages: Pages) -> dict[str, Any]:
     """Return a game as the lobby shows it."""
     least, most = game.seats.least, game.seats.most
-    shown = f"{least} to {most} seats" if least < most else f"{most} seats"
+    shown = (
+        say("{least} to {most} seats", least=least, most=most)
+        if least < most
+        else say_many("{count} seat", "{count} seats", most, count=most)
+    )
     return {**game_in_brief(game), "seats_text": shown, "cover": cover(pages, game.id)}

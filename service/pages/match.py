@@ -6,6 +6,7 @@ A browser sends no key when its reader follows a link. So the HTML of a page nev
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -22,19 +23,22 @@ from service.api.pictures import last_events
 from service.api.sidelog import note_view
 from service.http.directory import Company
 from service.http.keys import Caller
+from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.problems import Problem
 from service.http.responses import JSON, sorted_json, tagged
 from service.http.schemas import MatchPageQuery, WordsQuery
 from service.kept import of_position
-from service.pages.html import AI_WORDS, Pages, game_in_brief, page_response, rendered, seat_name
+from service.pages.html import AI_WORDS, Pages, game_in_brief, page_response, rendered, said_of, seat_name, shown
 from service.pages.lobby import occupant
+from web.languages import Words, forms
 from web.look import SHARED, all_definitions, look
 from web.page import sheet_svg
 from web.picture import PAGE, draw
 
 EXTRAS = ("analysing.js", "auditing.js", "pictures.js")  # optional scripts: the page loads those that exist
 _NUMBERED = re.compile(r"^\d+: ")
+_NOUN = re.compile(r"\{\w+:([^}]+)\}")
 _PAGE_QUERY = MatchPageQuery()
 _WORDS_QUERY = WordsQuery()
 
@@ -50,7 +54,7 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
     asked, origin = query.get("viewer") or "", service.addresses.origin(request.environ)
     company = service.directory.company(sight.players_at(seen))
     names = tuple([company.name(player) for player in company.players])
-    key = of_position("page", position, viewer, (seen.digest, asked, origin, names))
+    key = of_position("page", position, viewer, (seen.digest, asked, origin, names, page_language(request.environ)))
     return page_response(service.kept.made(key, lambda: _match_html(pages, seen, position, viewer, asked, origin, company)))
 
 
@@ -59,12 +63,12 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
     service = pages.service
     game = recall.rules_of(service.platform, position)
     view = sight.view_read(game, position, viewer)
-    drawing = draw(game, view, last_events(service, game, position, viewer), PAGE, told=False)
+    drawing, words = draw(game, view, last_events(service, game, position, viewer), PAGE, told=False), said_of(game)
     seats = [
         {
             "id": seat,
             "name": seat_name(game, seat),
-            "player": occupant(seen.roster[seat], company.name, seat_name(game, seat)),
+            "player": shown(occupant(seen.roster[seat], company.name, seat_name(game, seat)), words),
             "person": seen.roster[seat].get("player"),
             "ground": look(game).crest(seat).ground,
         }
@@ -104,10 +108,11 @@ def match_words(pages: Pages, caller: Caller, match: str) -> Response:
     position = sight.seen(pages.service.platform, newest, caller)
     note_view(pages.service, newest, caller, viewer, position.version)
     game = recall.rules_of(pages.service.platform, position)
+    language = page_language(request.environ)
     words = pages.service.kept.made(
-        of_position("words", position, viewer), lambda: sorted_json(_words(game, sight.view_read(game, position, viewer)))
+        of_position("words", position, viewer, (language,)), lambda: sorted_json(_words(game, sight.view_read(game, position, viewer)))
     )
-    return tagged(Response(words, mimetype=JSON), f"{position.version}-{viewer}")
+    return tagged(Response(words, mimetype=JSON), f"{position.version}-{viewer}-{language}")
 
 
 def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
@@ -116,7 +121,9 @@ def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
     newest = recall.position(service.platform, match)
     position = sight.seen(service.platform, newest, caller)
     note_view(service, newest, caller, SPECTATOR, position.version)
-    html = service.kept.made(of_position("embed", position, SPECTATOR), lambda: _embed_html(pages, position))
+    html = service.kept.made(
+        of_position("embed", position, SPECTATOR, (page_language(request.environ),)), lambda: _embed_html(pages, position)
+    )
     return page_response(html, ancestors="*")
 
 
@@ -151,9 +158,10 @@ def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
 def _words(game: Game, view: Any) -> dict[str, Any]:
     """Return `names`, the words for each id, and `options`, the text of each option of a card by the card's id and the option's number.
 
-    `deeds`, `asks` and `terms` are those of the picture, and `rules` are the ids of the rules of each type of action.
+    `deeds`, `asks` and `terms` are those of the picture, `counts` the forms of nouns for numbers, and `rules` the ids of the rules of each
+    type of action.
     """
-    scene, looks = game.scene(view), picture(game.folder)
+    scene, looks, words = game.scene(view), picture(game.folder), said_of(game)
     names = {**AI_WORDS, **SHARED.words, **looks.words, **{seat: seat_name(game, seat) for seat in game.seats.ids}}
     names |= {piece.id: piece.name for piece in scene.pieces} | {place.id: place.name for place in scene.places}
     cards = [card for panel in scene.panels for hand in panel.hands for card in hand.cards]
@@ -164,4 +172,21 @@ def _words(game: Game, view: Any) -> dict[str, Any]:
         if card.options
     }
     rules = {kind: looks.rules[kind] for kind in game.deeds() if kind in looks.rules}
-    return {"names": names, "options": options, "deeds": looks.deeds, "asks": looks.asks, "terms": looks.terms, "rules": rules}
+    said = {
+        name: _said(words, texts)
+        for name, texts in {"names": names, "deeds": looks.deeds, "asks": looks.asks, "terms": looks.terms}.items()
+    }
+    options = {card: _said(words, texts) for card, texts in options.items()}
+    return {**said, "options": options, "counts": _counts(game, words.language, names), "rules": rules}
+
+
+def _said(words: Words, texts: Mapping[str, str]) -> dict[str, str]:
+    return {id: words(text) for id, text in texts.items()}
+
+
+def _counts(game: Game, language: str, names: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the forms of nouns by category: of those that deeds count, such as "unit to", and of ids whose plural has a name."""
+    nouns = {noun for deed in picture(game.folder).deeds.values() for noun in _NOUN.findall(deed)}
+    counted = {noun: (noun, re.sub(r"\w+", r"\g<0>s", noun, count=1)) for noun in nouns}
+    counted |= {id: (name, names[f"{id}s"]) for id, name in names.items() if f"{id}s" in names}
+    return {id: forms(language, one, many, game.folder) for id, (one, many) in counted.items()}

@@ -13,13 +13,16 @@ from markupsafe import Markup
 
 from events import accounts, lists
 from events.errors import NoSuchPlayer
+from games.sentences import say
 from service.http.keys import Caller
+from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.schemas import PlayerPageQuery
 from service.http.static import CRESTS
 from service.pages.html import Pages, game_in_brief, html_response, seat_name
 from service.pages.lobby import PAGE, matches_shown
 from table.results import BY_SUBSTITUTE, DRAWN, NOT_COUNTED, PLAYED, RESULTS, WON, results_of
+from web.languages import day_of
 from web.page import crests
 
 WINDOW = 50
@@ -49,8 +52,9 @@ def player_page(pages: Pages, caller: Caller, player: str) -> Response:
     values: dict[str, Any] = {
         "player": player,
         "name": found.player.name,
-        "called": found.player.name or "Somebody who has left",
+        "called": found.player.name or say("Somebody who has left"),
         "since": None if found.player.created is None else time.strftime("%Y-%m-%d", time.gmtime(found.player.created / 1000)),
+        "since_day": "" if found.player.created is None else day_of(found.player.created, page_language(request.environ)),
         "crests": Markup("".join([crests(game) for game in service.games.values()])),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
     }

@@ -17,6 +17,7 @@ from service.pages.lobby import lobby
 from service.pages.match import embed_page, match_page, match_words
 from service.pages.oembed import oembed
 from service.pages.player import player_page
+from service.pages.texts import made_files
 
 VIEWS: dict[str, Callable[..., Response]] = {
     "/": lobby,
@@ -35,7 +36,8 @@ VIEWS: dict[str, Callable[..., Response]] = {
 
 def mount(app: Flask, service: Service) -> None:
     """Add the pages and their files to the Flask application."""
-    pages = Pages(service, static.Files(static.of_pages(service.games)), pyodide.at_hand(service.settings.pyodide))
+    files = static.of_pages(service.games)
+    pages = Pages(service, static.Files({**files, **made_files(files)}), pyodide.at_hand(service.settings.pyodide))
     static.mount(app, "/static/<mark>/<name>", pages.files)
     worker.mount(app, pages)
     static.mount(app, "/sdk/<name>", static.Files(static.of_client()))

@@ -124,7 +124,7 @@ def test_the_service_worker_is_of_this_release_and_is_asked_for_anew(client: Fla
     assert answer.headers["Content-Security-Policy"] == "default-src 'none'; connect-src 'self'"
     assert client.get("/worker.js", headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
     release = json.loads(answer.text.partition("const RELEASE=")[2].partition(";\n")[0])
-    assert f"/static/{release['mark']}/match.js" in client.get(f"/m/{match}").text
+    assert f"{release['folder']}/match.js" in client.get(f"/m/{match}").text
     assert release["games"].items() >= {game.id: game.title for game in GAMES.values()}.items()
     for path in release["files"]:
         assert "immutable" in client.get(path).headers["Cache-Control"], path
@@ -176,7 +176,7 @@ def test_a_page_is_a_spectators_and_holds_no_key(client: FlaskClient, match: str
     page = client.get(f"/m/{match}", headers={"Authorization": f"Bearer {ada.key}"})
     assert ada.key is not None
     assert ada.key not in page.text
-    assert page.headers["Vary"] == "Authorization"
+    assert page.headers["Vary"] == "Authorization, Accept-Language, Cookie"
     assert client.get(f"/m/{match}?viewer=aliens").text == client.get(f"/m/{match}?viewer=aliens").text
     hands = re.findall(r'id="panel-aliens-hand[^"]*"', client.get(f"/m/{match}?viewer=humans").text)
     assert hands == re.findall(r'id="panel-aliens-hand[^"]*"', client.get(f"/m/{match}").text)

@@ -3,7 +3,7 @@
 import { ask, json, keeping, Problem, receipts } from "./asking.js";
 import { askText, isSure } from "./dialogs.js";
 import { keyIn } from "./keeping.js";
-import { t } from "./language.js";
+import { language, t } from "./language.js";
 
 export const $ = (id) => document.getElementById(id);
 
@@ -257,7 +257,14 @@ function sayOffline() {
 sayOffline();
 for (const change of ["online", "offline"]) addEventListener(change, sayOffline);
 
+if ($("language")) {
+  $("language").onchange = () => {
+    document.cookie = `language=${$("language").value}; path=/; max-age=31536000; SameSite=Lax${location.protocol === "https:" ? "; Secure" : ""}`;
+    location.reload();
+  };
+}
+
 const idle = globalThis.requestIdleCallback ?? ((action) => setTimeout(action, 2000));
-const install = () => idle(() => navigator.serviceWorker?.register("/worker.js").catch(() => {}));
+const install = () => idle(() => navigator.serviceWorker?.register(`/worker.js?language=${language}`).catch(() => {}));
 if (document.readyState === "complete") install();
 else addEventListener("load", install);

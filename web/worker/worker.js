@@ -1,9 +1,11 @@
 // The service worker of the pages: it shows what a player is called for, and keeps opened replays, so that they can be read offline.
 //
-// The server puts the constant RELEASE before this text: `mark` of the static files, `files` of the pages, and the names of `games` by id.
-// The names of caches begin with the mark. A new release begins with empty ones, so no page ever mixes two releases.
+// The server puts the constant RELEASE before this text: `mark` of the static files and of the language, the `folder` of the files, `files` of the pages,
+// the names of `games` by id, and `texts` in the language by their English. The names of caches begin with the mark. A new release and another language
+// begin with empty ones, so no page ever mixes two releases or two languages.
 
-const { mark, files, games } = RELEASE;
+const { mark, folder, files, games, texts } = RELEASE;
+const t = (text) => texts[text] ?? text;
 const SHELL = `${mark} shell`;
 const MATCHES = 20; // whose replays are kept: those that were opened last
 const MOST = 64 * 2 ** 20; // bytes that the browser keeps of this site before the oldest replays go
@@ -14,15 +16,15 @@ const GONE = [404, 410];
 const FROM_ANYBODY = ["invited", "seat_offered"]; // however many come, they are one notification, which sounds once
 
 const SENTENCES = {
-  turn: "It is your turn.",
-  invited: "A seat is kept for you.",
-  offer: "You can answer an offer.",
-  vote: "You can vote.",
-  seat_offered: "You are offered a seat.",
-  may_return: "You may take your seat back.",
-  time_out: "Your time has run out.",
-  over: "The match is over.",
-  test: "This device is called when it is your turn.",
+  turn: t("It is your turn."),
+  invited: t("A seat is kept for you."),
+  offer: t("You can answer an offer."),
+  vote: t("You can vote."),
+  seat_offered: t("You are offered a seat."),
+  may_return: t("You may take your seat back."),
+  time_out: t("Your time has run out."),
+  over: t("The match is over."),
+  test: t("This device is called when it is your turn."),
 };
 
 addEventListener("install", (event) => {
@@ -47,7 +49,7 @@ addEventListener("fetch", (event) => {
   const player = PLAYER.exec(asked ?? "")?.[1] ?? "";
   const page = request.mode === "navigate";
   const match = REPLAY.exec(pathname)?.[1];
-  if (pathname.startsWith(`/static/${mark}/`) && !navigator.onLine) event.respondWith(fixed(request));
+  if (pathname.startsWith(`${folder}/`) && !navigator.onLine) event.respondWith(fixed(request));
   else if (LOOK.test(pathname) || (page && pathname === "/")) event.respondWith(newest(event, SHELL, pathname + (page ? "" : search)));
   else if (match && (page || (pathname !== `/m/${match}` && (asked === null || player)))) event.respondWith(newest(event, `${mark} ${match}`, `/kept${player && `/${player}`}${pathname}${page ? "" : search}`));
 });
@@ -104,7 +106,7 @@ async function call({ type, data }) {
   if (data.match && open.some((page) => page.focused && new URL(page.url).pathname === path)) return;
   if (type === "turn") await navigator.setAppBadge?.();
   const tag = FROM_ANYBODY.includes(type) ? "invitations" : path;
-  await registration.showNotification(games[data.game] ?? "Warledger", { body: SENTENCES[type] ?? "Something has happened.", tag, renotify: tag === path, icon: files.find((name) => name.endsWith("/icon.png")), data: path });
+  await registration.showNotification(games[data.game] ?? "Warledger", { body: SENTENCES[type] ?? t("Something has happened."), tag, renotify: tag === path, icon: files.find((name) => name.endsWith("/icon.png")), data: path });
 }
 
 addEventListener("notificationclick", (event) => {
