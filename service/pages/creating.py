@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from games.kernel import Game
-from games.picture import picture
 from games.profiles import Part
 from games.sentences import say
 from service.api.rulings import option_rows
 from service.http.limits import LONGEST_NAME
-from service.pages.html import Pages, ai_name, game_in_brief, said_of, seat_name, shown
+from service.pages.html import Pages, ai_name, game_in_brief, look_of, seat_name, shown
 from table import data
 from table.settings import (
     ACCEPTED,
@@ -154,7 +153,7 @@ def _game(game: Game) -> dict[str, Any]:
     """Return the part of the form that one game has."""
     seats = game.seats.ids
     usual = ["me", "ai:greedy", *[""] * (len(seats) - 2)]
-    rows, options, words = option_rows(game.folder), game.options.schema["properties"], said_of(game)
+    rows, options, words = option_rows(game.folder), game.options.schema["properties"], look_of(game).say
     return {
         **game_in_brief(game),
         "may_be_empty": game.seats.least < game.seats.most,
@@ -191,7 +190,7 @@ def label_of(option: str) -> str:
 
 def _option(game: Game, name: str, schema: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the field of an option, with the readings of the ruling that it settles. What no simple field fits is written in JSON."""
-    kinds, usual, words = [schema, *schema.get("anyOf", ())], schema.get("default"), said_of(game)
+    kinds, usual, words = [schema, *schema.get("anyOf", ())], schema.get("default"), look_of(game).say
     shared = {
         "name": f"options.{name}",
         "label": words(label_of(name)),
@@ -217,5 +216,5 @@ def _option(game: Game, name: str, schema: Mapping[str, Any], row: Mapping[str, 
 
 def _words(game: Game, ids: Iterable[str]) -> dict[str, str]:
     """Return the words for ids: of seats, or of anything else in the game."""
-    words = said_of(game)
-    return {id: seat_name(game, id) if id in game.seats.ids else words(picture(game.folder).word(id)) for id in ids}
+    told = look_of(game)
+    return {id: seat_name(game, id) if id in game.seats.ids else told.word(id) for id in ids}

@@ -13,12 +13,10 @@ from markupsafe import Markup
 
 from events import recall
 from games.kernel import Game
-from games.picture import picture
 from service.api.disputes import number_in
 from service.http.keys import Caller
 from service.http.static import CRESTS
-from service.pages.html import AI_WORDS, Pages, game_in_brief, html_response, said_of, seat_name
-from web.look import SHARED
+from service.pages.html import AI_WORDS, Pages, game_in_brief, html_response, look_of, seat_name
 from web.page import crests
 
 
@@ -40,14 +38,15 @@ def dispute_page(pages: Pages, caller: Caller, match: str, dispute: str) -> Resp
     number = number_in(dispute)
     newest = recall.position(pages.service.platform, match)
     game = recall.rules_of(pages.service.platform, newest)
-    names, words = {**AI_WORDS, **SHARED.words, **picture(game.folder).words}, said_of(game)
+    told = look_of(game)
+    names = {**{id: told.say(name) for id, name in AI_WORDS.items()}, **told.shared.words, **told.picture.words}
     values = {
         "here": "",
         "match": match,
         "number": number,
         "game": game_in_brief(game),
         "seats": orjson.dumps(_seats(game, newest.document["seats"])).decode(),
-        "words": orjson.dumps({"names": {id: words(name) for id, name in names.items()}, "options": {}}).decode(),
+        "words": orjson.dumps({"names": names, "options": {}}).decode(),
         "crests": Markup(crests(game)),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
     }

@@ -19,7 +19,7 @@ from service.api.rulings import rulings
 from service.http.keys import Caller
 from service.http.static import CRESTS
 from service.pages.creating import label_of, profile_text, told_value
-from service.pages.html import Pages, game_in_brief, html_response, said_of, seat_name
+from service.pages.html import Pages, game_in_brief, html_response, look_of, seat_name
 from service.pages.lobby import cover
 from web.page import crests
 
@@ -36,7 +36,7 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
     found = pages.service.games.get(game)
     if found is None:
         raise NoGame(game, pages.service.games)
-    intro, words = list(_intro(found)), said_of(found)
+    intro, words = list(_intro(found)), look_of(found).say
     values = {
         "here": game,
         "game": game_in_brief(found),
@@ -66,7 +66,7 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
     found = pages.service.games.get(game)
     if found is None:
         raise NoGame(game, pages.service.games)
-    words = said_of(found)
+    words = look_of(found).say
     listed = [
         {
             **ruling,

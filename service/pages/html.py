@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ from flask import Response, request
 from markupsafe import Markup, escape
 
 from games.kernel import Game
-from games.picture import picture
 from games.sentences import Sentence, say
 from record.guides import FILE as GUIDE
 from service.api.operations import problem_of
@@ -24,8 +22,8 @@ from service.http.static import Files
 from service.pages.pyodide import Pyodide
 from service.pages.texts import manifest_name, texts_name
 from table.data import LEVELS
-from web.languages import ENGLISH, LANGUAGES, Words, catalogue, own_name, words_of
-from web.look import look
+from web.languages import ENGLISH, LANGUAGES, Words, own_name, words_of
+from web.look import Look, look
 
 HTML = "text/html"
 POLICY = (
@@ -120,27 +118,21 @@ def page_response(content: bytes, status: int = 200, ancestors: str = "'none'") 
     return response
 
 
-def said_of(game: Game) -> Words:
-    """Return what is said of a game in the language of the page."""
-    return game_words(page_language(request.environ), game.folder)
-
-
-@functools.cache
-def game_words(language: str, folder: Path) -> Words:
-    """Return what is said of the game in a folder in a language."""
-    return Words(language, catalogue(language, folder), {})
+def look_of(game: Game) -> Look:
+    """Return the look of a game in the language of the page."""
+    return look(game, page_language(request.environ))
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:
     """Return the id, the title and the short name of a game, its goal, length and weight in a sentence each, and whether it has a guide."""
-    told, words = picture(game.folder), said_of(game)
+    told = look_of(game)
     return {
         "id": game.id,
-        "title": words(game.title),
-        "short": words(told.word(game.id)),
-        "goal": words(told.goal),
-        "length": words(told.length),
-        "weight": words(told.weight),
+        "title": told.say(game.title),
+        "short": told.word(game.id),
+        "goal": told.picture.goal,
+        "length": told.picture.length,
+        "weight": told.picture.weight,
         "guided": (game.folder / GUIDE).exists(),
     }
 
@@ -156,7 +148,7 @@ AI_WORDS = {f"ai_{level}": ai_name(level) for level in LEVELS}
 
 def seat_name(game: Game, seat: str) -> str:
     """Return the name of a seat in the language of the page."""
-    return said_of(game)(look(game).crest(seat).name)
+    return look_of(game).crest(seat).name
 
 
 def page(pages: Pages, view: Callable[..., Response]) -> Callable[..., Response]:

@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from events import lists
 from games.kernel import Game
-from games.picture import picture
 from games.sentences import Sentence, say, say_many
 from service.context import Service
 from service.http.keys import Caller
@@ -21,7 +20,7 @@ from service.http.problems import Problem
 from service.http.schemas import LobbyQuery
 from service.http.static import CRESTS
 from service.pages.creating import form_of
-from service.pages.html import Pages, ai_name, game_in_brief, html_response, said_of, seat_name
+from service.pages.html import Pages, ai_name, game_in_brief, html_response, look_of, seat_name
 from service.sight import players_listed
 from table.settings import REQUIRED
 from web.page import crests
@@ -90,7 +89,7 @@ def matches_shown(pages: Pages, standings: Sequence[Mapping[str, Any]], caller: 
 
 def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any) -> dict[str, Any]:
     game = pages.service.games[standing["game"]]
-    words = said_of(game)
+    told = look_of(game)
     outcome, to_act = standing["outcome"] or {}, standing["to_act"]
     overruled = outcome.get("overruled", {})
     running = standing["status"] == "playing"
@@ -99,12 +98,12 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
     return {
         "id": standing["id"],
         "game": game.id,
-        "title": words(game.title),
+        "title": told.say(game.title),
         "called": standing["name"],
         "version": standing["version"],
         "thumb": _thumb(pages, standing),
         "status": say("round {number}", number=standing["round"]) if running else _STATES[standing["status"]],
-        "phase": words(picture(game.folder).word(standing["phase"])) if running else "",
+        "phase": told.word(standing["phase"]) if running else "",
         "clock": _clock(standing["clock"]),
         "hidden": standing["spectators"] != "all" and standing["status"] != "over",
         "code": standing["code_needed"],

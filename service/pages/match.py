@@ -6,7 +6,6 @@ A browser sends no key when its reader follows a link. So the HTML of a page nev
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -29,10 +28,10 @@ from service.http.problems import Problem
 from service.http.responses import JSON, sorted_json, tagged
 from service.http.schemas import MatchPageQuery, WordsQuery
 from service.kept import of_position
-from service.pages.html import AI_WORDS, Pages, game_in_brief, page_response, rendered, said_of, seat_name, shown
+from service.pages.html import AI_WORDS, Pages, game_in_brief, look_of, page_response, rendered, seat_name, shown
 from service.pages.lobby import occupant
-from web.languages import Words, forms
-from web.look import SHARED, all_definitions, look
+from web.languages import forms
+from web.look import all_definitions
 from web.page import sheet_svg
 from web.picture import PAGE, draw
 
@@ -63,14 +62,15 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
     service = pages.service
     game = recall.rules_of(service.platform, position)
     view = sight.view_read(game, position, viewer)
-    drawing, words = draw(game, view, last_events(service, game, position, viewer), PAGE, told=False), said_of(game)
+    looks = look_of(game)
+    drawing = draw(game, view, last_events(service, game, position, viewer), PAGE, told=False, language=looks.say.language)
     seats = [
         {
             "id": seat,
             "name": seat_name(game, seat),
-            "player": shown(occupant(seen.roster[seat], company.name, seat_name(game, seat)), words),
+            "player": shown(occupant(seen.roster[seat], company.name, seat_name(game, seat)), looks.say),
             "person": seen.roster[seat].get("player"),
-            "ground": look(game).crest(seat).ground,
+            "ground": looks.crest(seat).ground,
         }
         for seat in seen.document["seats"]
     ]
@@ -89,8 +89,8 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
         "extras": " ".join([name for name in EXTRAS if name in pages.files]),
         "seat_list": seats,
         "thinking": None if (thinking := thinking_of(position)) is None else thinking.seat,
-        "look": look(game).mark,
-        "definitions": Markup(f'<svg width="0" height="0">{all_definitions(look(game), game.seats.ids)}</svg>'),
+        "look": looks.mark,
+        "definitions": Markup(f'<svg width="0" height="0">{all_definitions(looks, game.seats.ids)}</svg>'),
         "heading": Markup(sheet_svg(drawing.heading)),
         "board": Markup(sheet_svg(drawing.board)),
         "fight": Markup(sheet_svg(drawing.fight) if drawing.fight is not None else ""),
@@ -132,14 +132,15 @@ def _embed_html(pages: Pages, position: Position) -> bytes:
     service = pages.service
     game = recall.rules_of(service.platform, position)
     view = sight.view_read(game, position, SPECTATOR)
-    drawing = draw(game, view, last_events(service, game, position, SPECTATOR), PAGE)
+    looks = look_of(game)
+    drawing = draw(game, view, last_events(service, game, position, SPECTATOR), PAGE, language=looks.say.language)
     values = {
         "match": position.match,
         "game": game_in_brief(game),
         "newest": position.version,
         "title": drawing.title,
-        "look": look(game).mark,
-        "definitions": Markup(f'<svg width="0" height="0">{all_definitions(look(game), game.seats.ids)}</svg>'),
+        "look": looks.mark,
+        "definitions": Markup(f'<svg width="0" height="0">{all_definitions(looks, game.seats.ids)}</svg>'),
         "heading": Markup(sheet_svg(drawing.heading)),
         "board": Markup(sheet_svg(drawing.board)),
         "fight": Markup(sheet_svg(drawing.fight) if drawing.fight is not None else ""),
@@ -161,9 +162,11 @@ def _words(game: Game, view: Any) -> dict[str, Any]:
     `deeds`, `asks` and `terms` are those of the picture, `counts` the forms of nouns for numbers, and `rules` the ids of the rules of each
     type of action.
     """
-    scene, looks, words = game.scene(view), picture(game.folder), said_of(game)
-    names = {**AI_WORDS, **SHARED.words, **looks.words, **{seat: seat_name(game, seat) for seat in game.seats.ids}}
-    names |= {piece.id: piece.name for piece in scene.pieces} | {place.id: place.name for place in scene.places}
+    looks = look_of(game)
+    scene, own = looks.shown(game.scene(view)), looks.picture
+    names = {id: looks.say(name) for id, name in AI_WORDS.items()} | {**looks.shared.words, **own.words}
+    names |= {seat: seat_name(game, seat) for seat in game.seats.ids}
+    names |= {piece.id: looks.say(piece.name) for piece in scene.pieces} | {place.id: place.name for place in scene.places}
     cards = [card for panel in scene.panels for hand in panel.hands for card in hand.cards]
     names |= {card.id: card.name for card in cards}
     options = {
@@ -171,22 +174,21 @@ def _words(game: Game, view: Any) -> dict[str, Any]:
         for card in cards
         if card.options
     }
-    rules = {kind: looks.rules[kind] for kind in game.deeds() if kind in looks.rules}
-    said = {
-        name: _said(words, texts)
-        for name, texts in {"names": names, "deeds": looks.deeds, "asks": looks.asks, "terms": looks.terms}.items()
+    return {
+        "names": names,
+        "options": options,
+        "deeds": own.deeds,
+        "asks": own.asks,
+        "terms": own.terms,
+        "counts": _counts(game, looks.say.language),
+        "rules": {kind: own.rules[kind] for kind in game.deeds() if kind in own.rules},
     }
-    options = {card: _said(words, texts) for card, texts in options.items()}
-    return {**said, "options": options, "counts": _counts(game, words.language, names), "rules": rules}
 
 
-def _said(words: Words, texts: Mapping[str, str]) -> dict[str, str]:
-    return {id: words(text) for id, text in texts.items()}
-
-
-def _counts(game: Game, language: str, names: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _counts(game: Game, language: str) -> dict[str, dict[str, str]]:
     """Return the forms of nouns by category: of those that deeds count, such as "unit to", and of ids whose plural has a name."""
-    nouns = {noun for deed in picture(game.folder).deeds.values() for noun in _NOUN.findall(deed)}
+    own = picture(game.folder)
+    nouns = {noun for deed in own.deeds.values() for noun in _NOUN.findall(deed)}
     counted = {noun: (noun, re.sub(r"\w+", r"\g<0>s", noun, count=1)) for noun in nouns}
-    counted |= {id: (name, names[f"{id}s"]) for id, name in names.items() if f"{id}s" in names}
+    counted |= {id: (name, own.words[f"{id}s"]) for id, name in own.words.items() if f"{id}s" in own.words}
     return {id: forms(language, one, many, game.folder) for id, (one, many) in counted.items()}

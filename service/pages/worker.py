@@ -10,9 +10,10 @@ from flask import Flask, Response, request
 from service.http.middleware import info_of
 from service.http.responses import public, sorted_json
 from service.http.static import short
-from service.pages.html import Pages, game_words
+from service.pages.html import Pages
 from service.pages.texts import texts_name, texts_of_scripts
 from web.languages import ENGLISH, LANGUAGES
+from web.look import look
 
 PATH = "/worker.js"  # of the root, since a worker has a say in what is below its own folder
 POLICY = "default-src 'none'; connect-src 'self'"
@@ -38,7 +39,7 @@ def mount(app: Flask, pages: Pages) -> None:
 
 def script(pages: Pages, language: str) -> bytes:
     """Return the script in a language, with what follows from the release in front of it."""
-    games = {game.id: game_words(language, game.folder)(game.title) for game in pages.service.games.values()}
+    games = {game.id: look(game, language).say(game.title) for game in pages.service.games.values()}
     source, files, texts = short(_SOURCE), pages.files.paths(), {}
     if language != ENGLISH:
         files.append(f"{pages.files.folder}/{texts_name(language)}")
