@@ -49,7 +49,8 @@ const inWords = (text) => text.replace(PLAYER, (_, id) => playerName(id));
 function actorName(actor) {
   if (!(actor in seats)) return actor in names ? playerName(actor) : word(words, actor);
   const who = standing?.seats[actor] ?? {};
-  return `${seatName(actor)} (${"player" in who ? playerName(who.player) : who.ai ? word(words, `ai_${who.ai}`) : t("open")})`;
+  const name = "player" in who ? playerName(who.player) : who.ai ? word(words, `ai_${who.ai}`) : t("open");
+  return `${seatName(actor)} (${name})`;
 }
 
 const badge = (actor) => (actor in seats ? crest(`c-${game}-${actor}`) : make("span"));
@@ -70,7 +71,7 @@ const EVENTS = {
   report_attached: (event) => t("{actor} attaches the report of the service", event),
   dispute_escalated: (event) => t("{actor} hands the dispute to an admin, as no referee has ruled", event),
   dispute_lapsed: (event) => t("{actor} lets the dispute lapse, as nobody has ruled", event),
-  dispute_ruled: (event) => `${event.verdict === "rejected" ? t("{actor} rules: the dispute is rejected.", event) : t("{actor} rules: the dispute is upheld.", event)} ${remedyOf(event)}`,
+  dispute_ruled: (event) => [event.verdict === "rejected" ? t("{actor} rules: the dispute is rejected.", event) : t("{actor} rules: the dispute is upheld.", event), remedyOf(event)].join(" "),
   ruling_accepted: (event) => t("{actor} accepts the ruling", event),
   ruling_appealed: (event) => t("{actor} appeals against the ruling", event),
   dispute_settled: (event) => t("{actor}: the ruling takes effect", event),
