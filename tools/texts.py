@@ -64,5 +64,6 @@ def renewed(path: Path, texts: Iterable[Text]) -> Catalog:
 def written(catalog: Catalog) -> bytes:
     """Return a catalogue as a PO file: no header but what gettext needs, and each text with the files in which it stands."""
     out = io.BytesIO()
-    write_po(out, catalog, width=140, sort_output=False, omit_header=False, include_lineno=False)
-    return out.getvalue()
+    write_po(out, catalog, width=140, omit_header=True, include_lineno=False)
+    head = f'"Language: {catalog.locale}\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n"Plural-Forms: {catalog.plural_forms}\\n"\n'
+    return f'msgid ""\nmsgstr ""\n{head}\n'.encode() + out.getvalue()
