@@ -73,3 +73,12 @@ def listed(names: Sequence[str]) -> str:
     ('red, blue and green', 'red', '')
     """
     return Sentence("{names} and {last}", {"names": list(names[:-1]), "last": names[-1]}) if len(names) > 1 else "".join(names)
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names with commas between them.
+
+    >>> joined(["red", "blue"]), joined([])
+    ('red, blue', '')
+    """
+    return Sentence("{names}", {"names": list(names)}) if names else ""

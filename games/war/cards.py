@@ -9,6 +9,7 @@ from games.choices import Choice, Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields, counts, ids
+from games.sentences import say
 from games.war.data import COMBAT_CARDS, REINFORCEMENTS, SYMBOL, VALUE
 from games.war.document import Match, State
 from games.war.flow import to_phase
@@ -123,12 +124,12 @@ def reinforce_outside(state: State, seat: Seat, action: Action, found: Outside) 
     WAR-TRN-07)."""
     tile, card = found.key, action["card"]
     if tile is None:
-        return no("wrong_total", "WAR-REI-07", number=found.given, needed=f"exactly {found.low}")
+        return no("wrong_total", "WAR-REI-07", number=found.given, needed=say("exactly {number}", number=found.low))
     here = state["tiles"].get(tile)
     if here is None:
         return no("unknown_tile", "WAR-MAP-01", tile=tile)
     if here["seat"] != seat:
-        return no("not_your_tile", "WAR-REI-03", tile=tile, owner=here["seat"] or "nobody")
+        return no("not_your_tile", "WAR-REI-03", tile=tile, owner=here["seat"] or say("nobody"))
     if here["face"] != SYMBOL[card]:
         return no("symbol_mismatch", "WAR-REI-03", tile=tile, face=here["face"], card=card, symbol=SYMBOL[card])
     return no("over_tile_limit", "WAR-REI-05", tile=tile, number=found.given, room=found.high)

@@ -8,6 +8,7 @@ from typing import Any
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, listing
+from games.sentences import joined
 from games.war.data import ROW_SIZE, ROW_TAKE, VALUE
 from games.war.document import Match, State
 from games.war.flow import end_turn
@@ -47,7 +48,7 @@ def take_cards_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
         return no("wrong_card_count", "WAR-DRW-03" if needed == 1 else "WAR-DRW-01", number=len(set(cards)), needed=needed)
     for card in cards:
         if card not in row:
-            return no("card_not_in_row", "WAR-DRW-01", card=card, row=", ".join(row))
+            return no("card_not_in_row", "WAR-DRW-01", card=card, row=joined(row))
     least = lowest(row)
     if least not in [VALUE[card] for card in cards]:
         return no("must_take_lowest", "WAR-DRW-02", value=least)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict, TypeVar
 
+from games.sentences import say
 from games.war.data import BESIDE, BOX, BROWN, COLUMNS, GENERATOR, SYMBOLS, TILES_PER_SYMBOL
 
 T = TypeVar("T")
@@ -184,20 +185,22 @@ def flaw(faces: Mapping[str, str], seats: int) -> tuple[str, str] | None:
     land that is not connected (WAR-MAP-01, WAR-MAP-12, WAR-MAP-13, WAR-CMP-05, WAR-CMP-06)."""
     for tile, face in faces.items():
         if tile not in BESIDE:
-            return "WAR-MAP-01", f"{tile!r} is no tile id: a column letter a to z and a row number 1 to 36 make one"
+            return "WAR-MAP-01", say("{tile!r} is no tile id: a column letter a to z and a row number 1 to 36 make one", tile=tile)
         if face not in SYMBOLS and face != BROWN:
-            return "WAR-OPT-03", f"the tile {tile} cannot bear {face!r}"
+            return "WAR-OPT-03", say("the tile {tile} cannot bear {face!r}", tile=tile, face=face)
     shown = list(faces.values())
     box = BOX[seats]
     for symbol in symbols_on(faces):
         if shown.count(symbol) != TILES_PER_SYMBOL:
-            return "WAR-MAP-12", f"the map has {shown.count(symbol)} tiles with {symbol} instead of {TILES_PER_SYMBOL}"
+            numbers = {"number": shown.count(symbol), "needed": TILES_PER_SYMBOL}
+            return "WAR-MAP-12", say("the map has {number} tiles with {symbol} instead of {needed}", symbol=symbol, **numbers)
     if len(shown) - shown.count(BROWN) != box.symbol_tiles or shown.count(BROWN) != box.brown_tiles:
-        return "WAR-MAP-12", f"a map for {seats} seats has {box.symbol_tiles} tiles with symbols and {box.brown_tiles} brown ones"
+        numbers = {"seats": seats, "symbols": box.symbol_tiles, "brown": box.brown_tiles}
+        return "WAR-MAP-12", say("a map for {seats} seats has {symbols} tiles with symbols and {brown} brown ones", **numbers)
     reached = {next(iter(faces))}
     for _ in faces:  # each step reaches at least one tile more, or no more can be reached
         reached.update([other for tile in reached for other in BESIDE[tile] if other in faces])
-    return None if len(reached) == len(faces) else ("WAR-MAP-13", "the tiles of the map are not all connected")
+    return None if len(reached) == len(faces) else ("WAR-MAP-13", say("the tiles of the map are not all connected"))
 
 
 def _sorted(tiles: Map) -> Map:

@@ -9,6 +9,7 @@ from games.choices import Choice, Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields, counts, described
+from games.sentences import say
 from games.war.data import BESIDE, MOVES
 from games.war.document import Match, State
 from games.war.flow import after_moves, to_phase
@@ -26,7 +27,7 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     if source is None:
         return no("unknown_tile", "WAR-MAP-01", tile=action["from"])
     if source["seat"] != seat:
-        return no("not_your_tile", "WAR-MOV-02", tile=action["from"], owner=source["seat"] or "nobody")
+        return no("not_your_tile", "WAR-MOV-02", tile=action["from"], owner=source["seat"] or say("nobody"))
     return None
 
 
@@ -56,7 +57,7 @@ def move_outside(state: State, seat: Seat, action: Action, found: Outside) -> Re
     if found.key is not None and found.key not in BESIDE[source]:
         return no("not_adjacent", "WAR-MAP-02", tile=found.key, source=source)
     if found.given < found.low:
-        return no("wrong_total", "WAR-MOV-02", number=found.given, needed=f"at least {found.low}")
+        return no("wrong_total", "WAR-MOV-02", number=found.given, needed=say("at least {number}", number=found.low))
     return no("too_many_units", "WAR-MOV-02", tile=source, number=found.given, units=found.high)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields
+from games.sentences import say
 from games.war.data import BESIDE, BROWN, START_TILES, START_UNITS
 from games.war.document import Match, State
 from games.war.flow import start_round, to_phase
@@ -51,7 +52,7 @@ def place_unit_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
     if here is None:
         return no("unknown_tile", "WAR-MAP-01", tile=tile)
     if has_chosen(state, seat):
-        return None if here["seat"] == seat else no("not_your_tile", "WAR-STA-06", tile=tile, owner=here["seat"] or "nobody")
+        return None if here["seat"] == seat else no("not_your_tile", "WAR-STA-06", tile=tile, owner=here["seat"] or say("nobody"))
     if here["face"] != BROWN:
         return no("not_brown", "WAR-STA-02", tile=tile, face=here["face"])
     if here["units"]:

@@ -9,6 +9,7 @@ from games.documents import Own, clone
 from games.kernel import Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
 from games.lifecycle import shared_start
 from games.schema import Fields, Malformed, defaulting, listing, mapping, nullable, record, whole
+from games.sentences import say
 from games.war import data
 from games.war.document import Match, State
 from games.war.draw import fill_row
@@ -51,9 +52,9 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> dict[str, Any]:
 def match_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusal | None:
     """Return why a match with these seats and options may not start, or None (WAR-CMP-01, WAR-CMP-02, WAR-OPT-07)."""
     if not data.LEAST_SEATS <= len(seats) <= data.MOST_SEATS:
-        return _bad(f"War! is played by {data.LEAST_SEATS} to {data.MOST_SEATS} seats", "WAR-CMP-01")
+        return _bad(say("War! is played by {least} to {most} seats", least=data.LEAST_SEATS, most=data.MOST_SEATS), "WAR-CMP-01")
     if len(set(seats)) != len(seats) or any(seat not in data.SEATS for seat in seats):
-        return _bad(f"the seats are different ones of {', '.join(data.SEATS)}", "WAR-CMP-02")
+        return _bad(say("the seats are different ones of {seats}", seats=data.SEATS), "WAR-CMP-02")
     try:
         return options_refusal(seats, data.DEFAULTS | OPTIONS.clean(dict(options)))
     except Malformed as reason:
@@ -65,26 +66,26 @@ def options_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusa
     WAR-OPT-07, WAR-MAP-14, WAR-MAP-15)."""
     first, removed, faces, number = options["first_seat"], options["removed_symbols"], options["map"], options["map_number"]
     if first != data.RANDOM and first not in seats:
-        return _bad(f"first_seat: {first} does not play", "WAR-OPT-01")
+        return _bad(say("first_seat: {seat} does not play", seat=first), "WAR-OPT-01")
     if removed != data.RANDOM:
         unknown = [symbol for symbol in removed if symbol not in data.SYMBOLS]
         if unknown:
-            return _bad(f"removed_symbols: {unknown[0]} is no symbol", "WAR-OPT-02")
+            return _bad(say("removed_symbols: {symbol} is no symbol", symbol=unknown[0]), "WAR-OPT-02")
         if len(set(removed)) != len(removed) or len(removed) != data.BOX[len(seats)].removed_symbols:
-            return _bad(
-                f"removed_symbols: {len(seats)} seats remove {data.BOX[len(seats)].removed_symbols} different symbols", "WAR-OPT-02"
-            )
+            removes = data.BOX[len(seats)].removed_symbols
+            reason = say("removed_symbols: {seats} seats remove {symbols} different symbols", seats=len(seats), symbols=removes)
+            return _bad(reason, "WAR-OPT-02")
     if number is not None and number >= data.GENERATOR.modulus:
-        return _bad(f"map_number: the highest is {data.GENERATOR.modulus - 1}", "WAR-OPT-04")
+        return _bad(say("map_number: the highest is {number}", number=data.GENERATOR.modulus - 1), "WAR-OPT-04")
     if faces == data.GENERATED:
         return None
     wrong = flaw(faces, len(seats))
     if wrong:
-        return _bad(f"map: {wrong[1]}", wrong[0])
+        return _bad(say("map: {flaw}", flaw=wrong[1]), wrong[0])
     if removed != data.RANDOM and set(removed) != set(data.SYMBOLS) - set(symbols_on(faces)):
-        return _bad("removed_symbols: with a given map these are the symbols that are not on it", "WAR-MAP-14")
+        return _bad(say("removed_symbols: with a given map these are the symbols that are not on it"), "WAR-MAP-14")
     if number is not None:
-        return _bad("map_number: a given map has none", "WAR-MAP-15")
+        return _bad(say("map_number: a given map has none"), "WAR-MAP-15")
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from games.choices import Outside, Ranges
 from games.kernel import Action, Deed, Refusal, Seat, never_refused, no, only
 from games.schema import counts, optional
+from games.sentences import joined, listed, say
 from games.war_of_civilizations.data import ACTIONS, BATTLE_CARDS, CARDS, DEPLOY_PHASE, FREE_SHIPS, LANDINGS
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.effects import VERBS
@@ -38,7 +39,8 @@ def deploy_outside(state: State, seat: Seat, action: Action, found: Outside) -> 
 
 
 def _misdeployed(seat: Seat) -> Refusal:
-    return no("bad_choice", "WOC-SET-08", reason=f"{in_words(FREE_SHIPS)} are split over {' and '.join(LANDINGS[seat])}")
+    reason = say("{ships} are split over {islands}", ships=in_words(FREE_SHIPS), islands=listed(LANDINGS[seat]))
+    return no("bad_choice", "WOC-SET-08", reason=reason)
 
 
 def deploy(match: Match, seat: Seat, action: Action) -> None:
@@ -95,7 +97,7 @@ def end_action_offers(state: State, seat: Seat) -> list[Action]:
 
 def end_action_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no action can be ended, or None: none is under way (WOC-TRN-09)."""
-    return no("no_action", "WOC-TRN-09", wanted="of any kind") if turn_of(state)["action"] is None else None
+    return no("no_action", "WOC-TRN-09", wanted=say("of any kind")) if turn_of(state)["action"] is None else None
 
 
 def stop(match: Match, seat: Seat, action: Action) -> None:
@@ -142,9 +144,9 @@ def misplaced(action: Action) -> Refusal | None:
     card = CARDS[action["card"]]
     verb = VERBS.get(card.verb) if card.moment == "turn" else None
     if verb is None or not verb.known:
-        return no("bad_action", reason=f"play_card: {card.id} names no `at`") if "at" in action else None
+        return no("bad_action", reason=say("play_card: {card} names no `at`", card=card.id)) if "at" in action else None
     if action.get("at") not in verb.known:
-        return no("bad_action", reason=f"play_card: {card.id} needs an `at` of its kind")
+        return no("bad_action", reason=say("play_card: {card} needs an `at` of its kind", card=card.id))
     return None
 
 
@@ -154,9 +156,9 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     card = CARDS[action["card"]]
     hand = state["players"][seat]["cards"]
     if card.id not in hand:
-        return no("card_not_there", "WOC-PWR-04", card=card.id, where="your hand", there=", ".join(hand) or "nothing")
+        return no("card_not_there", "WOC-PWR-04", card=card.id, where=say("your hand"), there=joined(hand) or say("nothing"))
     if card.id in BATTLE_CARDS:
-        return no("wrong_moment", "WOC-PWR-06", what=card.id, when="with a bid in a battle")
+        return no("wrong_moment", "WOC-PWR-06", what=card.id, when=say("with a bid in a battle"))
     asked = VERBS[card.verb].refusal
     return None if asked is None else asked(state, seat, card, action["at"])
 
@@ -178,7 +180,7 @@ def discard_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     card, hand = action["card"], state["players"][seat]["cards"]
     if card in hand:
         return None
-    return no("card_not_there", "WOC-PWR-05", card=card, where="your hand", there=", ".join(hand) or "nothing")
+    return no("card_not_there", "WOC-PWR-05", card=card, where=say("your hand"), there=joined(hand) or say("nothing"))
 
 
 def discard(match: Match, seat: Seat, action: Action) -> None:

@@ -9,7 +9,7 @@ from games.kernel import Action, Refusal, Seat, no
 from games.war_of_civilizations.data import BONUS_OF
 from games.war_of_civilizations.document import State
 from games.war_of_civilizations.state.fleets import room
-from games.war_of_civilizations.state.records import can_pay, goods, in_words, option, turn_of
+from games.war_of_civilizations.state.records import can_pay, either_of, goods, in_words, option, turn_of
 
 
 def played_without(state: State, name: str) -> Refusal | None:
@@ -22,7 +22,7 @@ def no_step(state: State, *actions: str) -> Refusal | None:
     turn = state["turn"]
     if turn is not None and turn["action"] in actions:
         return None
-    return no("no_action", "WOC-TRN-05", wanted=" or ".join(actions))
+    return no("no_action", "WOC-TRN-05", wanted=either_of(actions))
 
 
 def no_bonus(state: State, step: str) -> Refusal | None:

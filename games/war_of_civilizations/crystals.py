@@ -9,12 +9,13 @@ from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.lifecycle import ROUND
 from games.schema import Fields, counts, described, whole
+from games.sentences import say
 from games.war_of_civilizations import data
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pay
 from games.war_of_civilizations.state.control import controls
-from games.war_of_civilizations.state.records import can_pay, goods, own_player, own_turn, turn_of
+from games.war_of_civilizations.state.records import can_pay, goods, own_player, own_turn, so_many, turn_of
 from games.war_of_civilizations.state.shape import LOCATION, RESOURCE, SEAT
 
 # ---------------------------------------------------------------- convert
@@ -52,18 +53,18 @@ def convert_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 def convert_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
     """Return the refusal for more of a resource than the seat has (WOC-CNV-01)."""
-    return no("cannot_pay", "WOC-CNV-01", price=f"{found.given} {found.key}", stock=f"{found.high} {found.key}")
+    return no("cannot_pay", "WOC-CNV-01", price=so_many(found.given, found.key), stock=so_many(found.high, found.key))
 
 
 def _nothing_to_pay(state: State, seat: Seat, into: str) -> Refusal | None:
-    return None if payable(state, seat, into) else no("cannot_pay", "WOC-CNV-01", price="another resource", stock="nothing")
+    return None if payable(state, seat, into) else no("cannot_pay", "WOC-CNV-01", price=say("another resource"), stock=say("nothing"))
 
 
 def misconverted(action: Action) -> Refusal | None:
     """Return why a conversion contradicts itself, or None: something must be converted, and into another resource (WOC-CNV-01)."""
     if action["pay"] and action["into"] not in action["pay"]:
         return None
-    return no("bad_action", "WOC-CNV-01", reason="convert: `pay` must name other resources than `into`")
+    return no("bad_action", "WOC-CNV-01", reason=say("convert: `pay` must name other resources than `into`"))
 
 
 def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -73,9 +74,9 @@ def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     if refusal is not None:
         return refusal
     if into not in convertible(state, seat):
-        return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
+        return no("no_crystal", "WOC-CNV-02", reason=say("none is mounted where you control {into}", into=into))
     if into in turn_of(state)["converted"]:
-        return no("already_done", "WOC-CNV-03", what=f"Converting into {into} in one action")
+        return no("already_done", "WOC-CNV-03", what=say("Converting into {into} in one action", into=into))
     return _nothing_to_pay(state, seat, into)
 
 
@@ -101,9 +102,9 @@ def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why nothing can be converted into a resource during a battle, or None (WOC-CNV-02, WOC-CNV-05)."""
     into = action["into"]
     if into not in convertible(state, seat):
-        return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
+        return no("no_crystal", "WOC-CNV-02", reason=say("none is mounted where you control {into}", into=into))
     if into != data.POWDER:
-        return no("wrong_moment", "WOC-CNV-05", what=f"Converting into {into}", when="in your own turn")
+        return no("wrong_moment", "WOC-CNV-05", what=say("Converting into {into}", into=into), when=say("in your own turn"))
     return _nothing_to_pay(state, seat, into)
 
 
@@ -126,15 +127,15 @@ def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return refusal
     player = state["players"][seat]
     if turn_of(state)["crystal_use"] == data.DISMOUNTING:
-        return no("mount_or_dismount", "WOC-MNT-03", use="dismounted")
+        return no("mount_or_dismount", "WOC-MNT-03", use=say("dismounted"))
     if not player["crystals"]:
-        return no("no_crystal", "WOC-MNT-01", reason="you have none in stock")
+        return no("no_crystal", "WOC-MNT-01", reason=say("you have none in stock"))
     if data.CONTINENT[at] != seat:
         return no("not_your_continent", "WOC-MNT-01", at=at)
     if not controls(state, seat, at):
         return no("not_controlled", "WOC-MNT-01", at=at)
     if at in player["mounted"]:
-        return no("already_there", "WOC-MNT-01", what="A crystal", at=at)
+        return no("already_there", "WOC-MNT-01", what=say("A crystal"), at=at)
     return cannot_pay(state, seat, data.MOUNT_PRICE, "WOC-MNT-01")
 
 
@@ -161,13 +162,13 @@ def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
         return refusal
     mounted = state["players"][seat]["mounted"]
     if turn_of(state)["crystal_use"] == data.MOUNTING:
-        return no("mount_or_dismount", "WOC-MNT-03", use="mounted")
+        return no("mount_or_dismount", "WOC-MNT-03", use=say("mounted"))
     if at not in mounted:
-        return no("no_crystal", "WOC-MNT-02", reason=f"none of yours is mounted in {at}")
+        return no("no_crystal", "WOC-MNT-02", reason=say("none of yours is mounted in {at}", at=at))
     if not controls(state, seat, at):
         return no("not_controlled", "WOC-MNT-02", at=at)
     if mounted[at] == state["round"]:
-        return no("too_soon", "WOC-MNT-02", what=f"The crystal in {at} was mounted in this round")
+        return no("too_soon", "WOC-MNT-02", what=say("The crystal in {at} was mounted in this round", at=at))
     return None
 
 
@@ -191,7 +192,7 @@ def upgrade_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     if player["ability"] >= data.MAX_LEVEL:
         return no("max_level", "WOC-ABL-01", level=data.MAX_LEVEL)
     if player["crystals"] < data.UPGRADE_PRICE:
-        return no("no_crystal", "WOC-ABL-01", reason="you have none in stock")
+        return no("no_crystal", "WOC-ABL-01", reason=say("you have none in stock"))
     return None
 
 

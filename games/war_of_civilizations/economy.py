@@ -8,6 +8,7 @@ from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, known, listing, nullable, optional, text, whole
+from games.sentences import joined, say
 from games.war_of_civilizations import data
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_room, no_step, played_without
 from games.war_of_civilizations.document import Match, State
@@ -63,7 +64,9 @@ def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     whence = gathered_from(state, seat)
     risky = threatened(state, whence)
     if len(set(skip)) < len(skip) or any(location not in risky for location in skip):
-        return no("bad_choice", "WOC-DIS-04", reason=f"only {' or '.join(risky) or 'nothing'} may be left out")
+        return no(
+            "bad_choice", "WOC-DIS-04", reason=say("only {islands} may be left out", islands=records.either_of(risky) or say("nothing"))
+        )
     left = [location for location in whence if location not in skip]
     if not left:
         return no("nothing_to_collect", "WOC-COL-05")
@@ -88,7 +91,8 @@ def collect_outside(state: State, seat: Seat, action: Action, found: Outside) ->
 
 def _extra(state: State, seat: Seat, left: list[str]) -> Refusal:
     more = records.ability(state, seat, data.COLLECT_EXTRA)
-    return no("bad_choice", "WOC-ABL-06", reason=f"{more} more are collected, out of {records.in_words(records.harvest(left))}")
+    reason = say("{number} more are collected, out of {yields}", number=more, yields=records.in_words(records.harvest(left)))
+    return no("bad_choice", "WOC-ABL-06", reason=reason)
 
 
 def collect(match: Match, seat: Seat, action: Action) -> None:
@@ -133,7 +137,7 @@ def forecast_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     refusal = played_without(state, "disasters") or no_step(state, data.COLLECTING)
     if refusal is not None or not records.turn_of(state)["forecast_drawn"]:
         return refusal
-    return no("already_done", "WOC-DIS-01", what="The forecast of a collect action")
+    return no("already_done", "WOC-DIS-01", what=say("The forecast of a collect action"))
 
 
 def forecast(match: Match, seat: Seat, action: Action) -> None:
@@ -177,7 +181,7 @@ def rebuild_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     if state["marks"].get(at) != data.BARREN:
         return no("not_barren", "WOC-DIS-08", at=at)
     if at in records.turn_of(state)["laid_waste"]:
-        return no("too_soon", "WOC-DIS-08", what=f"{at} was laid waste in this turn")
+        return no("too_soon", "WOC-DIS-08", what=say("{at} was laid waste in this turn", at=at))
     others = occupants(state, at, seat)
     if others:
         return no("enemy_there", "WOC-DIS-08", at=at, seat=others[0])
@@ -215,7 +219,7 @@ def buy_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
         return refusal
     display = state["power"]["display"]
     if card not in display:
-        return no("card_not_there", "WOC-PWR-01", card=card, where="the display", there=", ".join(display) or "nothing")
+        return no("card_not_there", "WOC-PWR-01", card=card, where=say("the display"), there=joined(display) or say("nothing"))
     if records.turn_of(state)["cards_bought"] >= data.CARDS_A_TURN:
         return no("card_limit", "WOC-PWR-02", limit=data.CARDS_A_TURN)
     if len(state["players"][seat]["cards"]) >= data.HAND_LIMIT:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from games.documents import Own
 from games.kernel import Event, Fact, Refusal, Seat, no
 from games.schema import Fields, whole
+from games.sentences import say
 from games.war_of_civilizations.checks import no_room
 from games.war_of_civilizations.data import ISLE, LOCATIONS, RING, Card
 from games.war_of_civilizations.document import Match, State
@@ -75,7 +76,7 @@ def unexplored(state: State, seat: Seat) -> list[str]:
 
 def looking_refusal(state: State, seat: Seat, card: Card, at: str) -> Refusal | None:
     """Return why a card cannot look at an island, or None: only an unexplored one has a token (WOC-PWR-31)."""
-    return no("already_done", "WOC-PWR-31", what=f"Exploring {at}") if state["apex"][at]["explored"] else None
+    return no("already_done", "WOC-PWR-31", what=say("Exploring {at}", at=at)) if state["apex"][at]["explored"] else None
 
 
 VERBS: Mapping[str, Verb] = {

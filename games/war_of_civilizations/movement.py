@@ -8,6 +8,7 @@ from games.choices import Choice, Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, described, listing, nullable
+from games.sentences import say
 from games.war_of_civilizations import data
 from games.war_of_civilizations.battle.resolve import land
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, cannot_take_ships, no_bonus, no_room, no_step
@@ -19,7 +20,7 @@ from games.war_of_civilizations.state.map import in_play, neighbours
 from games.war_of_civilizations.state.records import ability, can_pay, own_player, own_turn, turn_of
 from games.war_of_civilizations.state.shape import FROM, LOCATION, SEAT, SHIP, STEPS_LEFT, TO
 
-FURTHER = "a further step is made by ships that made the last, as long as steps are left"
+FURTHER = say("a further step is made by ships that made the last, as long as steps are left")
 
 # ---------------------------------------------------------------- Move
 
@@ -73,7 +74,7 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     if refusal is not None:
         return refusal
     if not ships_at(state, seat, source):
-        return no("no_ships", "WOC-MOV-01", at=source, wanted="a ship", there="nothing")
+        return no("no_ships", "WOC-MOV-01", at=source, wanted=say("a ship"), there=say("nothing"))
     keeper = foreign_privateer(state, seat, source)
     if keeper is not None:
         return no("blocked", "WOC-MOV-08", at=source, seat=keeper)
@@ -184,7 +185,7 @@ def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
     if refusal is not None:
         return refusal
     if not any(at_rest(state, seat, source).values()):
-        return no("no_ships", "WOC-RED-03", at=source, wanted="a ship", there="nothing")
+        return no("no_ships", "WOC-RED-03", at=source, wanted=say("a ship"), there=say("nothing"))
     for trail in usable(state, seat):
         if source in trail and goal in trail and source != goal:
             return no_room(state, goal, 1)
@@ -267,11 +268,11 @@ def build_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return refusal
     tokens = state["players"][seat]["teleporters"]
     if source not in token_sources(state, seat):
-        return no("no_teleporter", "WOC-TEL-05", source=source or "the mat")
+        return no("no_teleporter", "WOC-TEL-05", source=source or say("the mat"))
     if goal not in data.DOCKABLE or goal in state["covered"]:
         return no("not_dockable", "WOC-TEL-03", at=goal)
     if goal in tokens:
-        return no("already_there", "WOC-TEL-05", what="A teleporter of yours", at=goal)
+        return no("already_there", "WOC-TEL-05", what=say("A teleporter of yours"), at=goal)
     if not any(controls(state, seat, token) for token in [*tokens, goal] if token != source):
         return no("not_controlled", "WOC-TEL-04", at=goal)
     return cannot_pay(state, seat, token_price(state), "WOC-TEL-02")

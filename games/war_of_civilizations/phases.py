@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from games.kernel import Action, Deed, Refusal, no
 from games.lifecycle import OVER, ROUND_END, SETUP
+from games.sentences import say
 from games.war_of_civilizations import data, privateers
 from games.war_of_civilizations.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP, misplaced
 from games.war_of_civilizations.battle.deeds import BID, READY, REINFORCE, RETREAT, USE_ABILITY
@@ -65,6 +66,6 @@ def inadmissible(state: State, action: Action) -> Refusal | None:
     board = in_play(state)
     for location in (action.get("at"), action.get("from"), action.get("to"), *action.get("skip", ())):
         if location is not None and location not in board:
-            return no("bad_action", "WOC-MAP-01", reason=f"{location} is not in play")
+            return no("bad_action", "WOC-MAP-01", reason=say("{location} is not in play", location=location))
     check = CONTRADICTORY.get(action["type"])
     return None if check is None else check(action)

@@ -9,13 +9,14 @@ from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no, only
 from games.schema import Fields, counts, flag, ids, optional, text
+from games.sentences import say
 from games.war_of_civilizations import data
 from games.war_of_civilizations.battle.resolve import land, start_battle
 from games.war_of_civilizations.checks import cannot_pay, no_step, played_without
 from games.war_of_civilizations.document import Blockade, Match, Mover, State
 from games.war_of_civilizations.flow import change_resources, close_bonus, end_action, move_crystals, pass_to, pay, to_turn
 from games.war_of_civilizations.state.fleets import foreign_privateer, hostages, occupants, ships_at
-from games.war_of_civilizations.state.records import blockade_of, goods, option, own_player, own_turn, turn_of
+from games.war_of_civilizations.state.records import blockade_of, goods, option, own_player, own_turn, so_many, turn_of
 from games.war_of_civilizations.state.shape import BLOCKADE_START, GOODS, LOCATION, NOTE, RANSOM_OFFERED, SEAT
 
 _GOODS = (*data.RESOURCES, "crystals")
@@ -42,7 +43,7 @@ def fight_pirate_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
 
 
 def _elsewhere(at: str, meant: str) -> Refusal | None:
-    return None if at == meant else no("no_privateer", "WOC-PIR-01", reason=f"it is met in {meant}")
+    return None if at == meant else no("no_privateer", "WOC-PIR-01", reason=say("it is met in {at}", at=meant))
 
 
 def fight_pirate(match: Match, seat: Seat, action: Action) -> None:
@@ -98,9 +99,9 @@ def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     if refusal is not None:
         return refusal
     if where is None or where == data.RESERVE:
-        return no("no_privateer", "WOC-PRV-02", reason="you have none on the board")
+        return no("no_privateer", "WOC-PRV-02", reason=say("you have none on the board"))
     if turn["privateer_used"]:
-        return no("already_done", "WOC-PRV-04", what="Moving a privateer in a turn")
+        return no("already_done", "WOC-PRV-04", what=say("Moving a privateer in a turn"))
     if where != data.HOME[seat]:
         return None if goal == data.HOME[seat] else no("not_connected", "WOC-PRV-04", at=where, to=goal)
     if goal not in data.DOCKABLE or goal in state["covered"]:
@@ -111,7 +112,7 @@ def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     if not others:
         return no("no_target", "WOC-PRV-02", at=goal)
     if foreign_privateer(state, seat, goal) is not None:
-        return no("already_there", "WOC-PRV-03", what="Another privateer", at=goal)
+        return no("already_there", "WOC-PRV-03", what=say("Another privateer"), at=goal)
     if any(data.FLAGSHIP in ships_at(state, other, goal) for other in others):
         return no("capital_there", "WOC-PRV-03", at=goal)
     return None
@@ -120,7 +121,7 @@ def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
 def _stepped(state: State) -> Refusal | None:
     if turn_of(state)["mover"] is None:
         return None
-    return no("no_steps", "WOC-PRV-10", reason="ships have made a step in this action already")
+    return no("no_steps", "WOC-PRV-10", reason=say("ships have made a step in this action already"))
 
 
 def move_privateer(match: Match, seat: Seat, action: Action) -> None:
@@ -175,7 +176,7 @@ def no_hostages(state: State, seat: Seat, at: str) -> Refusal | None:
     """Return why a location has no hostages of a seat, or None: no other seat's privateer is there, or no ship of the seat (WOC-PRV-06)."""
     if ships_at(state, seat, at) and foreign_privateer(state, seat, at) is not None:
         return None
-    return no("no_privateer", "WOC-PRV-06", reason=f"none keeps ships of yours in {at}")
+    return no("no_privateer", "WOC-PRV-06", reason=say("none keeps ships of yours in {at}", at=at))
 
 
 def fight(match: Match, seat: Seat, action: Action) -> None:
@@ -243,7 +244,7 @@ def ransom_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 def ransom_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
     """Return the refusal for more of anything than the seat has (WOC-RAN-02)."""
-    return no("cannot_pay", "WOC-RAN-02", price=f"{found.given} {found.key}", stock=f"{found.high} {found.key}")
+    return no("cannot_pay", "WOC-RAN-02", price=so_many(found.given, found.key), stock=so_many(found.high, found.key))
 
 
 def offer_ransom(match: Match, seat: Seat, action: Action) -> None:

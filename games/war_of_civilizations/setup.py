@@ -9,6 +9,7 @@ from games.documents import Own
 from games.kernel import Action, Event, Fact, Refusal, Refused, Seat, no
 from games.lifecycle import options_refusal, shared_start
 from games.schema import BLANK, Fields, defaulting, ids, listing, mapping, record, veiled, whole
+from games.sentences import say
 from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
@@ -29,7 +30,8 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
         or any(seat not in data.SEATS for seat in seats)
         or len(set(seats)) < len(seats)
     ):
-        reason = f"{data.LEAST_SEATS} to {data.MOST_SEATS} different seats out of {', '.join(data.SEATS)} play"
+        numbers = {"least": data.LEAST_SEATS, "most": data.MOST_SEATS}
+        reason = say("{least} to {most} different seats out of {seats} play", seats=data.SEATS, **numbers)
         raise Refused(no("bad_options", "WOC-SET-01", reason=reason))
     refusal = options_refusal(OPTIONS, options)
     if refusal is not None:

@@ -9,6 +9,7 @@ from games.choices import Choice
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields, flag, optional, whole
+from games.sentences import joined, say
 from games.war_of_the_worlds import civilians, data, figures
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import end_turn, gain, next_round
@@ -187,7 +188,7 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return malformed(action, "card", data.CARDS, "card") or no("not_in_hand", "WOW-TRN-03", card=card)
     verb = VERBS.get((card, number))
     if verb is None:
-        return no("bad_option", "WOW-CRD-02", card=card, option=number, options=", ".join(map(str, _OPTIONS[card])))
+        return no("bad_option", "WOW-CRD-02", card=card, option=number, options=joined([str(one) for one in _OPTIONS[card]]))
     refusal = fields_refusal(action, verb)
     if refusal is not None:
         return refusal
@@ -203,7 +204,7 @@ def unusable(state: State, terms: data.Terms, figure: str) -> Refusal | None:
     """Return why a card cannot use a figure, or None: it is not of the card's kind, not on the board, or took another unit card this turn
     (WOW-UNT-06, WOW-UNT-07, WOW-UNT-08, WOW-UNT-12)."""
     if data.FIGURES[figure].id != terms.kind or state["units"][figure]["region"] is None:
-        return no("no_unit", "WOW-UNT-06", kind=terms.kind, where=f"on the board by the name of {figure}")
+        return no("no_unit", "WOW-UNT-06", kind=terms.kind, where=say("on the board by the name of {figure}", figure=figure))
     if terms.uses_figure and state["units"][figure]["used"]:
         return no("unit_used", "WOW-UNT-07", unit=figure)
     return None
@@ -211,10 +212,10 @@ def unusable(state: State, terms: data.Terms, figure: str) -> Refusal | None:
 
 def fields_refusal(action: Action, verb: Verb) -> Refusal | None:
     """Return why the fields of a play are refused, or None: they are not those of its option, or name nothing that exists."""
-    fields = verb.fields
+    fields, card, number = verb.fields, action["card"], action["option"]
     for field in fields:
         if field not in action:
-            return no("bad_action", reason=f"option {action['option']} of {action['card']} needs `{field}`")
+            return no("bad_action", reason=say("option {option} of {card} needs `{field}`", option=number, card=card, field=field))
         if action[field] not in _KNOWN[field]:
             return malformed(action, field, _KNOWN[field], _CALLED[field])
     if len(action) == len(fields) + len(_ALWAYS):
@@ -222,7 +223,7 @@ def fields_refusal(action: Action, verb: Verb) -> Refusal | None:
     for field in action:
         if field not in _ALWAYS and field not in fields:
             if field not in verb.optional:
-                return no("bad_action", reason=f"option {action['option']} of {action['card']} has no `{field}`")
+                return no("bad_action", reason=say("option {option} of {card} has no `{field}`", option=number, card=card, field=field))
             if action[field] not in _KNOWN[field]:
                 return malformed(action, field, _KNOWN[field], _CALLED[field])
     return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, nullable, optional
+from games.sentences import say
 from games.war_of_the_worlds.data import ACTING_OF, ATTACKABLE, BESIDE, LAND, NO_SHOTS, REGIONS, Work
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import gain
@@ -50,8 +51,8 @@ def use_building_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
         return no("no_building", "WOW-BLD-11", region=region)
     name, work = found
     if bool(work.damage_adjacent) != ("target" in action):
-        need = "must say what is attacked" if "target" not in action else "has no place here"
-        return no("bad_action", "WOW-HUM-12", reason=f"`target` {need}")
+        need = say("`target` must say what is attacked") if "target" not in action else say("`target` has no place here")
+        return no("bad_action", "WOW-HUM-12", reason=need)
     if used_up(state, region):
         return no("already_used", "WOW-BLD-11", building=name, region=region)
     if work.repair:
@@ -74,9 +75,9 @@ def shot_refusal(state: State, name: str, region: str, target: str) -> Refusal |
     if target == region:
         if standing(state, ATTACKABLE, region):
             return None
-        return no("no_target", "WOW-HUM-15", region=region, wanted="Tripod")
+        return no("no_target", "WOW-HUM-15", region=region, wanted=say("Tripod"))
     if target not in BESIDE[region] or target not in state["regions"]:
-        return no("not_adjacent", "WOW-HUM-12", source=region, goal=target, wanted="adjacent to")
+        return no("not_adjacent", "WOW-HUM-12", source=region, goal=target, wanted=say("adjacent to"))
     return nothing_to_attack(state, target)
 
 

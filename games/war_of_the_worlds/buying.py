@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, optional
+from games.sentences import joined, say
 from games.war_of_the_worlds.data import BUILDINGS, CARDS, DISCARD, OFFER_DECK, REGIONS, REMOVED
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import fill_offer, gain
@@ -50,19 +51,19 @@ def buy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return bad
     offer = state["sides"][seat]["offer"]
     if name not in offer:
-        return no("not_on_offer", "WOW-OFR-01", card=name, offer=", ".join(offer) or "nothing")
+        return no("not_on_offer", "WOW-OFR-01", card=name, offer=joined(offer) or say("nothing"))
     card = CARDS[name]
     if card.cost > state["resources"]:
         return no("too_expensive", "WOW-OFR-03", what=name, cost=card.cost, resources=state["resources"])
     if card.building is not None:
         if region is None:
-            return no("bad_action", "WOW-BLD-01", reason=f"`region` must say where {name} is built")
+            return no("bad_action", "WOW-BLD-01", reason=say("`region` must say where {card} is built", card=name))
         return building_refusal(state, BUILDINGS[card.building], region)
     wanted = region_for(state, seat, name) is not None
     if wanted and region is None:
-        return no("bad_action", "WOW-UNT-05", reason=f"`region` must say where {name} is placed")
+        return no("bad_action", "WOW-UNT-05", reason=say("`region` must say where {card} is placed", card=name))
     if not wanted and region is not None:
-        return no("bad_action", "WOW-UNT-05", reason=f"nothing that {name} brings is placed in a region of your choice")
+        return no("bad_action", "WOW-UNT-05", reason=say("nothing that {card} brings is placed in a region of your choice", card=name))
     return None if region is None else placing_refusal(state, kind_of(card.figure), region)
 
 
@@ -100,7 +101,7 @@ def swap_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return no("already_swapped", "WOW-OFR-08")
     side = state["sides"][seat]
     if card not in side["offer"]:
-        return no("not_on_offer", "WOW-OFR-08", card=card, offer=", ".join(side["offer"]) or "nothing")
+        return no("not_on_offer", "WOW-OFR-08", card=card, offer=joined(side["offer"]) or say("nothing"))
     if not side["offer_deck"]:
         return no("offer_deck_empty", "WOW-OFR-10")
     return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields
+from games.sentences import say
 from games.war_of_the_worlds.data import BESIDE, HUMANS, LAND, REGIONS, Terms
 from games.war_of_the_worlds.document import Evacuation, Match, State
 from games.war_of_the_worlds.outcome import check_damage, check_extinction, deal_damage
@@ -50,10 +51,10 @@ def civilian_move_refusal(state: State, source: str, goal: str, evacuation: Evac
         return refusal
     if movable(state, source, evacuation) <= 0:
         if state["regions"][source]["civilians"]:
-            return no("no_civilian", "WOW-HUM-04", region=source, wanted="no civilian but the one that has just moved")
-        return no("no_civilian", "WOW-MOV-10", region=source, wanted="no civilian")
+            return no("no_civilian", "WOW-HUM-04", region=source, wanted=say("no civilian but the one that has just moved"))
+        return no("no_civilian", "WOW-MOV-10", region=source, wanted=say("no civilian"))
     if goal not in BESIDE[source]:
-        return no("not_adjacent", "WOW-MOV-10", source=source, goal=goal, wanted="adjacent to")
+        return no("not_adjacent", "WOW-MOV-10", source=source, goal=goal, wanted=say("adjacent to"))
     if exit_closed(state, source):
         return no("sealed", "WOW-INF-02", region=source)
     if entry_closed(state, goal):
@@ -137,7 +138,7 @@ def civilian_attack_refusal(state: State, seat: Seat, terms: Terms, action: Acti
     if land is None:
         return wants_land(state, region)
     if land["civilians"] <= land["fought"]:
-        return no("no_civilian", "WOW-ATK-07", region=region, wanted="no civilian that has not fought this turn")
+        return no("no_civilian", "WOW-ATK-07", region=region, wanted=say("no civilian that has not fought this turn"))
     return nothing_to_attack(state, region)
 
 
@@ -164,9 +165,9 @@ def destroy_civilian_refusal(state: State, seat: Seat, terms: Terms, action: Act
     if land is None:
         return wants_land(state, region)
     if not in_place(state, terms, region):
-        return no("no_unit", "WOW-ALN-10", kind=terms.kind, where=f"in {region}")
+        return no("no_unit", "WOW-ALN-10", kind=terms.kind, where=say("in {region}", region=region))
     if not land["civilians"]:
-        return no("no_civilian", "WOW-ALN-10", region=region, wanted="no civilian")
+        return no("no_civilian", "WOW-ALN-10", region=region, wanted=say("no civilian"))
     if terms.unprotected_only and protected(state, region):
         return no("protected", "WOW-DMG-12", region=region)
     return None

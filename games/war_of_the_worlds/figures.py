@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Action, Event, Fact, Refusal, Seat, no
 from games.schema import Fields
+from games.sentences import say
 from games.war_of_the_worlds.data import BESIDE, COAST, FIGURES, HUMANS, MINES, Building, Terms
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
@@ -93,12 +94,13 @@ def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) ->
     figure, goal = action["unit"], action["to"]
     kind = FIGURES[figure]
     if goal not in kind.beside:
-        return no("wrong_terrain", "WOW-MOV-01", region=goal, wanted=f"a region for {kind.id}")
+        return no("wrong_terrain", "WOW-MOV-01", region=goal, wanted=say("a region for {kind}", kind=kind.id))
     start = place_of(state, figure)
     if goal not in kind.within[terms.steps][start]:
         if terms.steps > 1:
-            return no("not_adjacent", "WOW-MOV-03", source=start, goal=goal, wanted=f"another region within {terms.steps} of")
-        return no("not_adjacent", "WOW-MOV-02", source=start, goal=goal, wanted="adjacent to")
+            wanted = say("another region within {steps} of", steps=terms.steps)
+            return no("not_adjacent", "WOW-MOV-03", source=start, goal=goal, wanted=wanted)
+        return no("not_adjacent", "WOW-MOV-02", source=start, goal=goal, wanted=say("adjacent to"))
     if has_way(state, figure, start, goal, terms.steps):
         return None
     if pinned(state, figure, start):
@@ -159,9 +161,9 @@ def human_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action)
         return nothing_to_attack(state, here)
     region = action["region"]
     if region not in state["regions"]:
-        return no("wrong_terrain", "WOW-ATK-06", region=region, wanted="a land region")
+        return no("wrong_terrain", "WOW-ATK-06", region=region, wanted=say("a land region"))
     if region not in BESIDE[here]:
-        return no("not_adjacent", "WOW-ATK-06", source=here, goal=region, wanted="adjacent to")
+        return no("not_adjacent", "WOW-ATK-06", source=here, goal=region, wanted=say("adjacent to"))
     return nothing_to_attack(state, region)
 
 

@@ -9,6 +9,7 @@ from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
 from games.lifecycle import options_refusal, shared_start
 from games.schema import Fields, defaulting, record, whole
+from games.sentences import listed, say
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
@@ -24,7 +25,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     """Return the first document of a match: an empty board and empty piles, with the aliens as the first seat. Raise Refused `bad_options`
     (WOW-CMP-01, WOW-SET-01, WOW-SET-05, WOW-SET-10, WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
     if sorted(seats) != sorted(data.SEATS):
-        raise Refused(no("bad_options", "WOW-CMP-01", reason=f"the seats are {' and '.join(data.SEATS)}"))
+        raise Refused(no("bad_options", "WOW-CMP-01", reason=say("the seats are {seats}", seats=listed(data.SEATS))))
     refusal = options_refusal(OPTIONS, options, "WOW-OPT-03")
     if refusal is not None:
         raise Refused(refusal)

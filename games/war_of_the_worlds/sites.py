@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Event, Fact, Refusal, Seat, no
 from games.schema import Fields, flag
+from games.sentences import say
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import INCOME_SOURCE, gain
@@ -20,9 +21,9 @@ def placing_refusal(state: State, kind: data.Kind, region: str) -> Refusal | Non
     if kind.placed_at is None:
         land = state["regions"].get(region)
         if land is None:
-            return no("wrong_terrain", "WOW-UNT-02", region=region, wanted="land")
+            return no("wrong_terrain", "WOW-UNT-02", region=region, wanted=say("land"))
         if not land["civilians"]:
-            return no("no_civilian", "WOW-UNT-02", region=region, wanted="no civilian")
+            return no("no_civilian", "WOW-UNT-02", region=region, wanted=say("no civilian"))
     if kind.side == data.HUMANS:
         if hostile(state, region):
             return no("hostile", "WOW-UNT-03" if kind.placed_at else "WOW-UNT-02", region=region)
@@ -50,10 +51,10 @@ def building_refusal(state: State, building: data.Building, region: str) -> Refu
     matter (WOW-BLD-02, WOW-BLD-03, WOW-BLD-04, WOW-BLD-13, WOW-HUM-13, WOW-HUM-14, WOW-EDN-06)."""
     land = state["regions"].get(region)
     if land is None:
-        return no("wrong_terrain", "WOW-BLD-01", region=region, wanted="land")
+        return no("wrong_terrain", "WOW-BLD-01", region=region, wanted=say("land"))
     if building.side == data.HUMANS:
         if not land["civilians"]:
-            return no("no_civilian", "WOW-BLD-03", region=region, wanted="no civilian")
+            return no("no_civilian", "WOW-BLD-03", region=region, wanted=say("no civilian"))
         if hostile(state, region):
             return no("hostile", "WOW-BLD-03", region=region)
         if land[building.slot]:
@@ -62,7 +63,7 @@ def building_refusal(state: State, building: data.Building, region: str) -> Refu
             )
         return None
     if not _beside_own_building(state, building.side, region):
-        return no("not_adjacent", "WOW-BLD-04", goal=region, wanted="adjacent to", source="a region with an alien building")
+        return no("not_adjacent", "WOW-BLD-04", goal=region, wanted=say("adjacent to"), source=say("a region with an alien building"))
     if land[building.slot]:
         return no("occupied", "WOW-BLD-02", region=region, token=land["building"])
     if land["balloons"] or land["civilians"] or standing(state, data.LAND_FIGURES_OF[data.HUMANS], region):

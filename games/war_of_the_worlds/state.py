@@ -10,6 +10,7 @@ from collections.abc import Collection
 from games.kernel import Action, Refusal, Seat, no
 from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, shared_shapes
 from games.schema import BLANK, COUNTED, described, flag, ids, listing, mapping, nullable, record, settings, text, veiled, whole
+from games.sentences import say
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Evacuation, State
 
@@ -323,7 +324,7 @@ def attackers(state: State, terms: data.Terms) -> list[tuple[str, str]]:
 def malformed(action: Action, field: str, ids: Collection[str], wanted: str) -> Refusal | None:
     """Return why a field is malformed, or None: it is no id of its kind. The field may be absent."""
     if field in action and action[field] not in ids:
-        return no("bad_action", reason=f"`{field}` is {action[field]!r}, which is no {wanted}")
+        return no("bad_action", reason=say("`{field}` is {given!r}, which is no {wanted}", field=field, given=action[field], wanted=wanted))
     return None
 
 
@@ -332,7 +333,7 @@ def wants_land(state: State, *regions: str) -> Refusal | None:
     WOW-BLD-01)."""
     for region in regions:
         if region not in state["regions"]:
-            return no("wrong_terrain", "WOW-MOV-10", region=region, wanted="a land region")
+            return no("wrong_terrain", "WOW-MOV-10", region=region, wanted=say("a land region"))
     return None
 
 
@@ -340,4 +341,4 @@ def nothing_to_attack(state: State, region: str) -> Refusal | None:
     """Return why humans cannot attack a region, or None (WOW-ATK-01, WOW-ATK-02)."""
     if region in open_to_attack(state):
         return None
-    return no("no_target", "WOW-ATK-02", region=region, wanted="Tripod or alien building")
+    return no("no_target", "WOW-ATK-02", region=region, wanted=say("Tripod or alien building"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from games.choices import Outside, Ranges
 from games.kernel import Action, Deed, Refusal, Seat, no, only
 from games.schema import counts
+from games.sentences import joined, say
 from games.war_of_civilizations.battle.record import other_seat, waiting
 from games.war_of_civilizations.battle.resolve import close, prepare, resolve, send_home, start_bids
 from games.war_of_civilizations.checks import cannot_take_ships, no_room
@@ -14,7 +15,7 @@ from games.war_of_civilizations.flow import lose_isle, move_ships, start_countdo
 from games.war_of_civilizations.state.control import reinforcements
 from games.war_of_civilizations.state.fleets import room, ships_at, some_ships
 from games.war_of_civilizations.state.map import neighbours
-from games.war_of_civilizations.state.records import battle_of, in_words, targets
+from games.war_of_civilizations.state.records import battle_of, in_words, so_many, targets
 from games.war_of_civilizations.state.shape import AMMO_BID, CARDS_BID, FROM, LOCATION, SHIP, TO
 
 # ---------------------------------------------------------------- reinforcements
@@ -32,7 +33,7 @@ def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     source, goal = action["from"], action["to"]
     there = ships_at(state, seat, source)
     if not there:
-        return no("no_ships", "WOC-BAT-02", at=source, wanted="a ship", there=in_words(there))
+        return no("no_ships", "WOC-BAT-02", at=source, wanted=say("a ship"), there=in_words(there))
     at = battle_of(state)["at"]
     if goal != at or source not in reinforcements(state, seat, at):
         return no("not_connected", "WOC-BAT-02", at=source, to=goal)
@@ -83,10 +84,10 @@ def bid_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     cards, hand = action["cards"], state["players"][seat]["cards"]
     for card in cards:
         if cards.count(card) > hand.count(card):
-            return no("card_not_there", "WOC-BAT-04", card=card, where="your hand", there=", ".join(hand) or "nothing")
+            return no("card_not_there", "WOC-BAT-04", card=card, where=say("your hand"), there=joined(hand) or say("nothing"))
     for card in cards:
         if card not in BATTLE_CARDS:
-            return no("wrong_moment", "WOC-PWR-06", what=card, when="in your own turn")
+            return no("wrong_moment", "WOC-PWR-06", what=card, when=say("in your own turn"))
     return None
 
 
@@ -142,12 +143,12 @@ def use_ability_refusal(state: State, seat: Seat, action: Action) -> Refusal | N
     if ship not in targets(state, seat) or other == PIRATE:
         return no("no_ability", "WOC-ABL-02", ship=ship)
     if seat in battle["ability_used"]:
-        return no("already_done", "WOC-ABL-02", what="Using your ability in a battle")
+        return no("already_done", "WOC-ABL-02", what=say("Using your ability in a battle"))
     if at not in neighbours(state)[battle["at"]]:
         return no("not_adjacent", "WOC-ABL-02", at=battle["at"], to=at)
     there = ships_at(state, other, at)
     if ship not in there:
-        return no("no_ships", "WOC-ABL-02", at=at, wanted=f"1 {ship}", there=in_words(there))
+        return no("no_ships", "WOC-ABL-02", at=at, wanted=so_many(1, ship), there=in_words(there))
     return None
 
 
@@ -181,8 +182,10 @@ def retreat_outside(state: State, seat: Seat, action: Action, found: Outside) ->
     battle = battle_of(state)
     assert battle["retreat"] is not None, "a retreat was ordered"
     fleet = ships_at(state, seat, battle["at"])
-    with_flagship = ", the capital ship among them" if FLAGSHIP in fleet else ""
-    return no("bad_choice", "WOC-RET-01", reason=f"{battle['retreat']['count']} of {in_words(fleet)} go home{with_flagship}")
+    facts = {"number": battle["retreat"]["count"], "ships": in_words(fleet)}
+    if FLAGSHIP in fleet:
+        return no("bad_choice", "WOC-RET-01", reason=say("{number} of {ships} go home, the capital ship among them", **facts))
+    return no("bad_choice", "WOC-RET-01", reason=say("{number} of {ships} go home", **facts))
 
 
 def choose_retreat(match: Match, seat: Seat, action: Action) -> None:

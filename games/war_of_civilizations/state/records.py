@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import functools
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from games.documents import Document, Own
 from games.kernel import Seat
+from games.sentences import say
 from games.war_of_civilizations.data import ABILITY, BARREN, COLLECTOR, DEFAULTS, ISLE, RESOURCES, SHIPS, UPKEEP, YIELDS, Counts
 from games.war_of_civilizations.document import Battle, Blockade, Isle, Player, State, Turn
 from games.war_of_civilizations.state.fleets import fleet_strength
@@ -145,4 +147,15 @@ def upkeep(fleet: Mapping[str, int]) -> int:
 
 def in_words(counts: Mapping[str, int]) -> str:
     """Return ships or goods in words."""
-    return " and ".join([f"{counts[name]} {name}" for name in (*SHIPS, *RESOURCES, "crystals") if counts.get(name)]) or "nothing"
+    said = [so_many(counts[name], name) for name in (*SHIPS, *RESOURCES, "crystals") if counts.get(name)]
+    return functools.reduce(lambda some, more: say("{some} and {more}", some=some, more=more), said) if said else say("nothing")
+
+
+def so_many(number: int, name: str) -> str:
+    """Return a number of ships or goods of one kind in words."""
+    return say("{number} {name}", number=number, name=name)
+
+
+def either_of(names: Sequence[str]) -> str:
+    """Return names of which one is meant, in words. Empty if there are none."""
+    return functools.reduce(lambda some, more: say("{some} or {more}", some=some, more=more), names) if names else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from games.kernel import Action, Refusal, Seat, no
+from games.sentences import say
 from games.war_of_the_worlds.data import ADJACENT, BESIDE, FIGURES, Terms
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import is_over
@@ -16,7 +17,7 @@ def aim_refusal(state: State, seat: Seat, terms: Terms, region: str, figure: str
     """Return why an attack on a region is refused, or None: it finds nothing to hit and adds to no open strike, or is too weak (WOW-DMG-07,
     WOW-CRD-05, WOW-STR-04, WOW-STR-13)."""
     if state["strike"] is None and not damage.first_defence(state, region):
-        return no("no_target", "WOW-DMG-07", region=region, wanted="human piece that can be hit")
+        return no("no_target", "WOW-DMG-07", region=region, wanted=say("human piece that can be hit"))
     return damage.weakness(state, seat, terms, region, figure)
 
 
@@ -78,7 +79,7 @@ def beam_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refu
     do (WOW-ALN-09, WOW-DMG-10)."""
     region = action["region"]
     if not damage.in_place(state, terms, region):
-        return no("no_unit", "WOW-ALN-09", kind=terms.kind, where=f"in {region}")
+        return no("no_unit", "WOW-ALN-09", kind=terms.kind, where=say("in {region}", region=region))
     return aim_refusal(state, seat, terms, region, None)
 
 
@@ -133,9 +134,10 @@ def special_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> R
     is needed (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06, WOW-INF-06, WOW-STR-04, WOW-STR-11, WOW-STR-12)."""
     region = action["region"]
     if region not in state["regions"]:
-        return no("wrong_terrain", "WOW-ALN-03", region=region, wanted="a land region")
+        return no("wrong_terrain", "WOW-ALN-03", region=region, wanted=say("a land region"))
     if not damage.in_place(state, terms, region):
-        return no("no_unit", "WOW-ALN-03", kind=terms.kind, where=f"adjacent to {region}" if terms.at == ADJACENT else f"in {region}")
+        where = say("adjacent to {region}", region=region) if terms.at == ADJACENT else say("in {region}", region=region)
+        return no("no_unit", "WOW-ALN-03", kind=terms.kind, where=where)
     joins = "strike" in action
     if joins:
         if needs_no_strike(state, terms, region):
@@ -153,14 +155,15 @@ def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Ref
     figure, goals = damage.pushed(state, terms, region)
     if figure is None:
         if not joins and not damage.struck(state, terms, region):
-            return no("no_target", "WOW-ALN-06", region=region, wanted=f"Army to push, and no piece that {terms.damage} damage destroys,")
-        return None if goal is None else no("bad_action", "WOW-ALN-06", reason="`to` is given, but no figure will be pushed")
+            wanted = say("Army to push, and no piece that {damage} damage destroys,", damage=terms.damage)
+            return no("no_target", "WOW-ALN-06", region=region, wanted=wanted)
+        return None if goal is None else no("bad_action", "WOW-ALN-06", reason=say("`to` is given, but no figure will be pushed"))
     if goal is None:
-        return no("bad_action", "WOW-ALN-07", reason=f"`to` must say where {figure} is pushed")
+        return no("bad_action", "WOW-ALN-07", reason=say("`to` must say where {figure} is pushed", figure=figure))
     if goal in goals:
         return None
     if goal not in BESIDE[region] or goal not in state["regions"]:
-        return no("not_adjacent", "WOW-ALN-06", source=region, goal=goal, wanted="adjacent to")
+        return no("not_adjacent", "WOW-ALN-06", source=region, goal=goal, wanted=say("adjacent to"))
     return no("hostile", "WOW-ALN-06", region=goal)
 
 
