@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from games.kernel import Action, Refusal, Seat, no
 from games.sentences import say
 from games.war_of_the_worlds.data import ADJACENT, BESIDE, FIGURES, Terms
@@ -10,6 +12,8 @@ from games.war_of_the_worlds.outcome import is_over
 from games.war_of_the_worlds.state import attackers, place_of, play_of, regions_of
 from games.war_of_the_worlds.strike import damage
 
+_HIT = say("human piece that can be hit")
+
 # ---------------------------------------------------------------- every attack
 
 
@@ -17,7 +21,7 @@ def aim_refusal(state: State, seat: Seat, terms: Terms, region: str, figure: str
     """Return why an attack on a region is refused, or None: it finds nothing to hit and adds to no open strike, or is too weak (WOW-DMG-07,
     WOW-CRD-05, WOW-STR-04, WOW-STR-13)."""
     if state["strike"] is None and not damage.first_defence(state, region):
-        return no("no_target", "WOW-DMG-07", region=region, wanted=say("human piece that can be hit"))
+        return no("no_target", "WOW-DMG-07", region=region, wanted=_HIT)
     return damage.weakness(state, seat, terms, region, figure)
 
 
@@ -148,6 +152,11 @@ def special_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> R
     return None if terms.push is None else push_refusal(state, terms, action, joins)
 
 
+@functools.cache
+def _to_push(damage: int) -> str:
+    return say("Army to push, and no piece that {damage} damage destroys,", damage=damage)
+
+
 def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Refusal | None:
     """Return why an Army cannot be pushed like this, or None: `to` is wrong, or the card neither deals damage nor pushes. An Army that
     survives the damage and has somewhere to go must be pushed (WOW-ALN-06, WOW-ALN-07)."""
@@ -155,8 +164,7 @@ def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Ref
     figure, goals = damage.pushed(state, terms, region)
     if figure is None:
         if not joins and not damage.struck(state, terms, region):
-            wanted = say("Army to push, and no piece that {damage} damage destroys,", damage=terms.damage)
-            return no("no_target", "WOW-ALN-06", region=region, wanted=wanted)
+            return no("no_target", "WOW-ALN-06", region=region, wanted=_to_push(terms.damage))
         return None if goal is None else no("bad_action", "WOW-ALN-06", reason=say("`to` is given, but no figure will be pushed"))
     if goal is None:
         return no("bad_action", "WOW-ALN-07", reason=say("`to` must say where {figure} is pushed", figure=figure))
