@@ -107,13 +107,8 @@ def _seat(view: State, seat: Seat, sheet: dict[Seat, ScoreSheetRow]) -> Panel:
 @functools.cache
 def _card(card: str) -> Card:
     made = CARDS[card]
-    return Card(
-        card,
-        say("{symbol} {value}", symbol=LOOK.word(made.symbol), value=made.value),
-        f"card_{made.background}",
-        made.symbol,
-        str(made.value),
-    )
+    name = say("{symbol} {value}", symbol=LOOK.word(made.symbol), value=made.value)
+    return Card(card, name, f"card_{made.background}", made.symbol, str(made.value))
 
 
 def _middle(view: State) -> Panel:
@@ -138,7 +133,8 @@ def _turn(view: State) -> Iterator[str]:
     turn, active = view["turn"], view["active"]
     if active is not None and view["phase"] != PLACEMENT:
         yield say(
-            "{seat}'s turn: {reinforcements} of {most_reinforcements} reinforcements, {played} of {combat_cards}, {moves} of {most_moves} moves.",
+            "{seat}'s turn: {reinforcements} of {most_reinforcements} reinforcements, "
+            "{played} of {combat_cards}, {moves} of {most_moves} moves.",
             seat=LOOK.crests[active].name,
             reinforcements=turn["reinforcements"],
             most_reinforcements=REINFORCEMENTS,

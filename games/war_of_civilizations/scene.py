@@ -146,10 +146,9 @@ def _marks(view: View) -> Iterator[Mark]:
         if player["privateer"] not in (None, data.RESERVE):
             yield Mark(f"privateer_{seat}", say("{seat} privateer", seat=name), player["privateer"], data.PIRATE, ground)
     for location, mark in sorted(view["marks"].items()):
-        text = "" if mark == data.BARREN else str(mark)
-        yield Mark(
-            f"mark_{location}", LOOK.word(data.BARREN) if mark == data.BARREN else say("storm forecast"), location, "storm", "storm", text
-        )
+        barren = mark == data.BARREN
+        name = LOOK.word(data.BARREN) if barren else say("storm forecast")
+        yield Mark(f"mark_{location}", name, location, "storm", "storm", "" if barren else str(mark))
     for island in data.RING:
         here = view["apex"][island]
         if here["pirate"]:

@@ -18,6 +18,7 @@ from games.war_of_the_worlds.state import civilians_left, income
 from games.war_of_the_worlds.strike.damage import damage_order
 
 LOOK = picture(data.FOLDER)
+HAND = say("HAND")
 FRAME = Area(*LOOK.map["frame"])
 
 
@@ -97,9 +98,7 @@ def _side(view: View, seat: Seat) -> Panel:
         score=Detail(LOOK.word(f"score_{seat}"), str(score[seat])),
         details=tuple(details),
         hands=(
-            Hand(say("HAND"), hidden=hand, ground=f"{seat}_token")
-            if isinstance(hand, int)
-            else Hand(say("HAND"), tuple(_cards(hand, seat))),
+            Hand(HAND, hidden=hand, ground=f"{seat}_token") if isinstance(hand, int) else Hand(HAND, tuple(_cards(hand, seat))),
             Hand(say("ON OFFER"), tuple(_cards(side["offer"], seat))),
         ),
         lines=tuple(_piles(side)),
