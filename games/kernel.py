@@ -19,6 +19,7 @@ from games.draws import Draws
 from games.profiles import Profiles
 from games.scene import Fight, Scene
 from games.schema import Fields, Malformed, Shape, always, record
+from games.sentences import Sentence
 
 State = Any  # a game's own TypedDict (games/<game>/document.py); the kernel reads only the keys that every game has
 S = TypeVar("S")
@@ -604,7 +605,7 @@ def sentence(game: Game, refusal: Refusal) -> str:
     >>> sentence(GAMES["war"], no("match_over"))
     'The match is over; nothing more can be done in it.'
     """
-    return (game.refusals.get(refusal.code) or SHARED_REFUSALS[refusal.code]).format_map(dict(refusal.facts))
+    return Sentence(game.refusals.get(refusal.code) or SHARED_REFUSALS[refusal.code], refusal.facts)
 
 
 _SHAPES: dict[tuple[str, int], dict[str, Shape]] = {}

@@ -14,6 +14,7 @@ from service.api.routes import OPERATIONS
 from service.context import open_service
 from service.http import compression
 from service.http.cors import Cors
+from service.http.languages import language_of
 from service.http.middleware import RequestMiddleware, info_of
 from service.http.problems import Problem, ProblemResponse, problem_response
 from service.http.settings import Settings, settings_from_environment
@@ -69,13 +70,13 @@ def _handle_errors(app: Flask, settings: Settings) -> None:
     def handle_http(error: HTTPException) -> Response:
         if isinstance(error, MethodNotAllowed):
             methods = ", ".join(sorted(error.valid_methods or ()))
-            response = problem_response(Problem("wrong_method", allowed=methods))
+            response = problem_response(Problem("wrong_method", allowed=methods), language_of(request.environ))
             response.headers["Allow"] = methods
             return noted(response)
         if isinstance(error, RequestEntityTooLarge):
-            return noted(problem_response(Problem("too_large", limit=settings.body_limit)))
-        return noted(problem_response(Problem("no_such_path" if error.code == 404 else "bad_request")))
+            return noted(problem_response(Problem("too_large", limit=settings.body_limit), language_of(request.environ)))
+        return noted(problem_response(Problem("no_such_path" if error.code == 404 else "bad_request"), language_of(request.environ)))
 
     @app.errorhandler(Exception)
     def handle_other(error: Exception) -> Response:
-        return noted(problem_response(problem_of(error, info_of(request.environ).id)))
+        return noted(problem_response(problem_of(error, info_of(request.environ).id), language_of(request.environ)))

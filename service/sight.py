@@ -29,6 +29,7 @@ from service.http.schemas import LARGEST
 from table import rules as table_rules
 from table.board import board as table_board
 from table.state import kept_seats
+from web.look import look
 
 UNLIMITED = LARGEST
 
@@ -185,25 +186,27 @@ def decides(position: Position, seat: str) -> bool:
     return seat in position.to_act and seat not in position.table["substitutes"]
 
 
-def why_not(game: Game, position: Position, seat: str | None) -> list[dict[str, Any]]:
+def why_not(game: Game, position: Position, seat: str | None, language: str) -> list[dict[str, Any]]:
     """Return what belongs to the phase but is not possible for `seat`, with the code, the sentence and the rule of each refusal.
 
     `act` tells a seat the same of each of these actions, so it is nothing that the seat may not know.
     """
     if seat is None or not decides(position, seat):
         return []
+    say = look(game, language).say
     return [
-        {"action": action, "code": refusal.code, "detail": sentence(game, refusal), "rule": refusal.rule}
+        {"action": action, "code": refusal.code, "detail": say(sentence(game, refusal)), "rule": refusal.rule}
         for action, refusal in blocked(game, position.document, seat)
     ]
 
 
-def guided(game: Game, position: Position, seat: str | None) -> dict[str, Any]:
+def guided(game: Game, position: Position, seat: str | None, language: str) -> dict[str, Any]:
     """Return the step of the guide for a seat that must act in a guided match, as the member `guide`; else nothing."""
     step = step_of(game, position, seat) if seat is not None and decides(position, seat) else None
     if step is None:
         return {}
-    return {"guide": {"step": step.number, "steps": step.of, "text": step.text, "rules": list(step.rules), "action": step.action}}
+    text = look(game, language).say(step.text)
+    return {"guide": {"step": step.number, "steps": step.of, "text": text, "rules": list(step.rules), "action": step.action}}
 
 
 def match_shown(platform: Platform, position: Position, caller: Caller, company: Company) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from games.choices import Choice, with_counts
 from games.kernel import AUDITOR, RESTORED, SPECTATOR, SYSTEM, Action, Event, Game, Match, Refusal, Refused, State, no
 from games.lifecycle import PREPARED
 from games.schema import Malformed, Shape, always, record
+from games.sentences import Sentence
 from table.clocks import deadline_of, only_clocks_differ
 from table.deeds import DEEDS
 from table.document import Table
@@ -309,7 +310,7 @@ def players_in(events: Iterable[Event]) -> frozenset[str]:
 def sentence(game: Game, refusal: Refusal) -> str:
     """Return a refusal by the table or the game in words, with the facts of the case."""
     if is_table_refusal(refusal):
-        return REFUSALS[refusal.code].detail.format_map(dict(refusal.facts))
+        return Sentence(REFUSALS[refusal.code].detail, refusal.facts)
     return kernel.sentence(game, refusal)
 
 

@@ -27,7 +27,13 @@ MOST_CHANGES = 5  # of the disputed field
 
 
 def case(
-    service: Service, seen: Position, dispute: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], viewer: str, company: Company
+    service: Service,
+    seen: Position,
+    dispute: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+    viewer: str,
+    company: Company,
+    language: str,
 ) -> dict[str, Any]:
     """Return the case of a dispute as a viewer may see it. Raise StoreUnavailable.
 
@@ -42,16 +48,16 @@ def case(
     boards: dict[str, list[str] | None] = {"before": None, "after": None}
     for entry in [parse(raw) for raw in platform.store.log.read(seen.match, start, last - start)]:
         before, position = position, follow(game, position, entry)
-        told.append(_told(game, before, position, entry, viewer))
+        told.append(_told(game, before, position, entry, viewer, language))
         if entry.version in (version - 1, version):
             boards["before" if entry.version < version else "after"] = sight.board(game, position, viewer, company)
-    return {"viewer": viewer, "entries": told, **boards, "why": _why(service, game, seen, version, steps, viewer)}
+    return {"viewer": viewer, "entries": told, **boards, "why": _why(service, game, seen, version, steps, viewer, language)}
 
 
-def _told(game: Game, before: Position | None, after: Position, entry: Entry, viewer: str) -> dict[str, Any]:
+def _told(game: Game, before: Position | None, after: Position, entry: Entry, viewer: str, language: str) -> dict[str, Any]:
     """Return an entry in sentences, with the faces of its dice, the clocks after it, and who got the receipt of it."""
-    looks, shown = look(game), sight.shown(game, entry, viewer)
-    scene = game.scene(sight.view_read(game, after, viewer))
+    looks, shown = look(game, language), sight.shown(game, entry, viewer)
+    scene = looks.shown(game.scene(sight.view_read(game, after, viewer)))
     happened = []
     for event in shown["events"]:
         text, dice = " ".join(news(scene, [event], looks).sentences), faces(event, looks)
@@ -77,7 +83,7 @@ def _acted(before: Position | None, after: Position, actor: str) -> str | None:
 
 
 def _why(
-    service: Service, game: Game, seen: Position, version: int, steps: Sequence[Mapping[str, Any]], viewer: str
+    service: Service, game: Game, seen: Position, version: int, steps: Sequence[Mapping[str, Any]], viewer: str, language: str
 ) -> dict[str, Any] | None:
     """Return why the disputed field has its value, or None if the dispute names none that the viewer may know."""
     named_field = next(_fields(steps), None)
@@ -86,7 +92,11 @@ def _why(
     pointer = JsonPointer(named_field)
     found = search(service.platform, game, seen.match, pointer, viewer, version, MOST_CHANGES)
     now = value(game, recall.state_at(service.platform, seen.match, version).document, pointer, viewer)
-    return {"pointer": named_field, **field("value", now), "changes": [told_change(game, change, viewer) for change in found.changes]}
+    return {
+        "pointer": named_field,
+        **field("value", now),
+        "changes": [told_change(game, change, viewer, language) for change in found.changes],
+    }
 
 
 def _fields(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:

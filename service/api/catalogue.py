@@ -11,8 +11,8 @@ from flask import Response
 
 from events.errors import NoGame
 from games.kernel import SHARED_REFUSALS, Game
-from games.picture import picture
 from games.schema import (
+    Schema,
     anything,
     described,
     either,
@@ -28,7 +28,7 @@ from games.schema import (
 from service.api.game_shapes import action_schemas, event_schemas, table_action_schemas, table_event_schemas
 from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, as_text, in_json
 from service.api.problem_shapes import KIND, KINDS, SCOPE
-from service.api.rulings import parsed_rules, rulings
+from service.api.rulings import parsed_rules, rulebook, rulings
 from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, REVISION, SEAT, extending, named
 from service.context import Service
 from service.http.limits import UNITS, published
@@ -37,34 +37,35 @@ from service.http.responses import CSS, SVG, XML, also_as, json_response, markdo
 from service.http.schemas import LookQuery
 from table.data import FOLDER, Level
 from table.refusals import REFUSALS
+from web.languages import Words, words_of
 from web.look import all_definitions, look, stylesheet
 
 
 def list_games(service: Service, call: Call) -> Response:
     """Return every game in brief."""
-    return json_response({"games": [game_in_brief(game) for game in service.games.values()]})
+    return json_response({"games": [game_in_brief(game, call.language) for game in service.games.values()]})
 
 
 def get_game(service: Service, call: Call, game: str) -> Response:
     """Return a game."""
-    return json_response(game_in_full(_game(service, game), service.levels))
+    return json_response(game_in_full(_game(service, game), service.levels, call.language))
 
 
 def get_rules(service: Service, call: Call, game: str) -> Response:
     """Return the rules of a game."""
     found = _game(service, game)
-    return json_response({"game": found.id, "revision": found.revision, "rules": rules(found)})
+    return json_response({"game": found.id, "revision": found.revision, "rules": rules(found, call.language)})
 
 
 def get_rulings(service: Service, call: Call, game: str) -> Response:
     """Return the rulings of a game."""
     found = _game(service, game)
-    return json_response({"game": found.id, "revision": found.revision, "rulings": rulings(found.folder)})
+    return json_response({"game": found.id, "revision": found.revision, "rulings": rulings(found.folder, call.language)})
 
 
 def get_rule(service: Service, call: Call, game: str, rule: str) -> Response:
     """Return one rule. Raise Problem `no_such_rule`."""
-    for found in rules(_game(service, game)):
+    for found in rules(_game(service, game), call.language):
         if found["id"] == rule:
             return json_response(found)
     raise Problem("no_such_rule")
@@ -72,7 +73,7 @@ def get_rule(service: Service, call: Call, game: str, rule: str) -> Response:
 
 def get_rulebook(service: Service, call: Call, game: str) -> Response:
     """Return RULES.md of a game."""
-    return markdown_response((_game(service, game).folder / "RULES.md").read_text("utf-8"))
+    return markdown_response(rulebook(_game(service, game).folder, call.language).read_text("utf-8"))
 
 
 def get_contract(service: Service, call: Call, game: str) -> Response:
@@ -104,7 +105,7 @@ def get_table_data(service: Service, call: Call) -> Response:
 
 def get_table_rulebook(service: Service, call: Call) -> Response:
     """Return RULES.md of the table."""
-    return markdown_response((FOLDER / "RULES.md").read_text("utf-8"))
+    return markdown_response(rulebook(FOLDER, call.language).read_text("utf-8"))
 
 
 def get_table_contract(service: Service, call: Call) -> Response:
@@ -125,7 +126,7 @@ def get_stylesheet(service: Service, call: Call, game: str) -> Response:
 def get_definitions(service: Service, call: Call, game: str) -> Response:
     """Return the SVG definitions that the fragments of a game's pictures refer to."""
     found = _drawn(service, call, game)
-    defined = all_definitions(look(found), found.seats.ids)
+    defined = all_definitions(look(found, call.language), found.seats.ids)
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>'
     return also_as(XML, Response(svg, mimetype=SVG), call.header("Accept"))
 
@@ -133,7 +134,7 @@ def get_definitions(service: Service, call: Call, game: str) -> Response:
 def _drawn(service: Service, call: Call, game: str) -> Game:
     """Return the revision of a game whose look has the mark that the caller names, or the newest revision."""
     newest = _game(service, game)
-    return next((one for one in (newest, *newest.earlier.values()) if look(one).mark == call.query.get("look")), newest)
+    return next((one for one in (newest, *newest.earlier.values()) if look(one, call.language).mark == call.query.get("look")), newest)
 
 
 def list_limits(service: Service, call: Call) -> Response:
@@ -143,14 +144,14 @@ def list_limits(service: Service, call: Call) -> Response:
 
 def list_problems(service: Service, call: Call) -> Response:
     """Return every kind of problem."""
-    return json_response({"problems": [_problem_kind(code) for code in CODES]})
+    return json_response({"problems": [_problem_kind(code, call.language) for code in CODES]})
 
 
 def get_problem(service: Service, call: Call, code: str) -> Response:
     """Return one kind of problem. Raise Problem `no_such_problem`."""
     if code not in CODES:
         raise Problem("no_such_problem")
-    return json_response(_problem_kind(code))
+    return json_response(_problem_kind(code, call.language))
 
 
 def _game(service: Service, game: str) -> Game:
@@ -160,16 +161,18 @@ def _game(service: Service, game: str) -> Game:
     return found
 
 
-def _problem_kind(code: str) -> dict[str, Any]:
-    return {"code": code, **CODES[code]._asdict()}
+def _problem_kind(code: str, language: str) -> dict[str, Any]:
+    kind, say = CODES[code], words_of(language)
+    return {"code": code, "status": kind.status, "title": say(kind.title), "detail": say(kind.detail)}
 
 
-def game_in_brief(game: Game) -> dict[str, Any]:
+def game_in_brief(game: Game, language: str) -> dict[str, Any]:
     """Return a game as the list of games shows it."""
-    told = picture(game.folder)
+    looks = look(game, language)
+    told = looks.picture
     return {
         "id": game.id,
-        "title": game.title,
+        "title": looks.say(game.title),
         "goal": told.goal,
         "length": told.length,
         "weight": told.weight,
@@ -180,15 +183,25 @@ def game_in_brief(game: Game) -> dict[str, Any]:
     }
 
 
-def game_in_full(game: Game, levels: Mapping[str, Level]) -> dict[str, Any]:
+def game_in_full(game: Game, levels: Mapping[str, Level], language: str) -> dict[str, Any]:
     """Return a game with its options, artificial players and refusals."""
+    say = look(game, language).say
+    refusals = {**SHARED_REFUSALS, **game.refusals, **{code: kind.detail for code, kind in REFUSALS.items()}}
     return {
-        **game_in_brief(game),
-        "options": game.options.schema,
+        **game_in_brief(game, language),
+        "options": _said(game.options.schema, say),
         "profiles": {name: [part._asdict() for part in parts] for name, parts in game.profiles.items()},
-        "levels": [{"id": level, "seat": f"ai:{level}", **told._asdict()} for level, told in levels.items()],
-        "refusals": {**SHARED_REFUSALS, **game.refusals, **{code: kind.detail for code, kind in REFUSALS.items()}},
+        "levels": [
+            {"id": level, "seat": f"ai:{level}", "name": say(told.name), "about": say(told.about)} for level, told in levels.items()
+        ],
+        "refusals": {code: say(text) for code, text in refusals.items()},
     }
+
+
+def _said(options: Schema, say: Words) -> Schema:
+    """Return the schema of options with the description of each in a language."""
+    named = {name: {**schema, "description": say(schema.get("description", ""))} for name, schema in options["properties"].items()}
+    return {**options, "properties": named}
 
 
 def schemas(game: Game) -> dict[str, Any]:
@@ -207,9 +220,9 @@ def schemas(game: Game) -> dict[str, Any]:
     }
 
 
-def rules(game: Game) -> list[dict[str, Any]]:
-    """Return the rules of a game and then those of the table, parsed from RULES.md."""
-    return [rule for folder in (game.folder, FOLDER) for rule in parsed_rules((folder / "RULES.md").read_text("utf-8"))]
+def rules(game: Game, language: str) -> list[dict[str, Any]]:
+    """Return the rules of a game and then those of the table, parsed from RULES.md, or from that of a language if there is one."""
+    return [rule for folder in (game.folder, FOLDER) for rule in parsed_rules(rulebook(folder, language).read_text("utf-8"))]
 
 
 def _reading(
@@ -229,7 +242,7 @@ def _reading(
         return public(view(service, call, **ids), call.header("If-None-Match"))
 
     answers = {200: answer._replace(headers=("ETag",)), 304: UNCHANGED}
-    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",))
+    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",), said=True)
 
 
 SEATS = {

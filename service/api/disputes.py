@@ -45,6 +45,7 @@ from service.http.responses import JSON, json_response, private
 from service.http.schemas import LARGEST, DeskQuery, DisputeBody, DisputesQuery, RulingBody, SeatQuery, TextBody
 from table.facts import FACTS
 from table.state import DISPUTE_TEXT, DISPUTED_FIELD, REMEDIES, VERDICTS
+from web.languages import ENGLISH
 
 
 def get_disputes(service: Service, call: Call, match: str) -> Response:
@@ -58,7 +59,7 @@ def get_disputes(service: Service, call: Call, match: str) -> Response:
     if number > len(seen.table["disputes"]):
         raise Problem("no_such_dispute")
     with drawing(service, call):
-        return _answer(service, seen, viewer, number=number)
+        return _answer(service, seen, viewer, number=number, language=call.language)
 
 
 def raise_dispute(service: Service, call: Call, match: str) -> Response:
@@ -116,16 +117,22 @@ def _viewer(newest: Position, call: Call) -> str:
 
 
 def _answer(
-    service: Service, position: Position, viewer: str, status: int = 200, receipt: str | None = None, number: int | None = None
+    service: Service,
+    position: Position,
+    viewer: str,
+    status: int = 200,
+    receipt: str | None = None,
+    number: int | None = None,
+    language: str = ENGLISH,
 ) -> Response:
-    """Return the response with the disputes of a match at a position. `number`: of the dispute whose case is told."""
+    """Return the response with the disputes of a match at a position. `number`: of the dispute whose case is told, in a language."""
     disputes = [
         {**numbered, "steps": _steps(service.platform, position, numbered, viewer)} for numbered in _numbered(position.table["disputes"])
     ]
     company = service.directory.company(sight.players_at(position))
     if number is not None:
         one = disputes[number - 1]
-        one["case"] = case(service, position, one, one["steps"], viewer, company)
+        one["case"] = case(service, position, one, one["steps"], viewer, company, language)
     body = {"match": position.match, "version": position.version, "disputes": disputes, "players": company.players}
     if receipt is not None:
         body["receipt"] = receipt

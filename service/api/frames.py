@@ -54,11 +54,11 @@ def get_frames(service: Service, call: Call, match: str) -> Response:
     note_view(service, newest, call.caller, viewer, last)
     call.info.open = sight.is_open(newest, viewer)
     in_lines = prefers(call.header("Accept"), NDJSON)
-    tag = f"{after}-{last}-{viewer}-{shape}-{int(key)}-{look(game).mark}{'-lines' if in_lines else ''}"
+    tag = f"{after}-{last}-{viewer}-{shape}-{int(key)}-{look(game, call.language).mark}{'-lines' if in_lines else ''}"
     if names_tag(call.header("If-None-Match"), tag):
         response = empty_response(304)
     else:
-        eyes = Eyes(match, service.histories.of(newest), viewer, shape)
+        eyes = Eyes(match, service.histories.of(newest), viewer, shape, call.language)
         found = _frames(service, call, game, eyes, after, last, key)
         response = _page(found, in_lines, {"game": game.id, "match": match, "version": last, "viewer": viewer}, after)
     complete = newest.ended and last == after + limit
@@ -202,6 +202,6 @@ OPERATIONS = (
         "keyframe: it has the whole picture. With `key=false` it continues from a picture that you have. With `Accept: "
         "application/x-ndjson` the answer has one frame a line. Viewers may see what they may see with `get_state`. A full page of a match "
         "that is over never changes, so you may keep it.",
-        key="optional", query=FramesQuery(), headers=("If-None-Match",),
+        key="optional", query=FramesQuery(), headers=("If-None-Match",), said=True,
     ),
 )  # fmt: skip

@@ -169,7 +169,7 @@ def _outcome(service: Service, call: Call, body: Mapping[str, Any], request: str
         code = recall.code_of(service.platform, position)
         receipt = {"receipt": receipt_at(service.platform, position)}
         return {"status": 201, "id": position.match, "version": position.version, **receipt, **({} if code is None else {"code": code})}
-    response = problem_response(found)
+    response = problem_response(found, call.language)
     return {"status": response.status_code, "problem": orjson.loads(response.get_data())}
 
 

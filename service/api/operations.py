@@ -22,10 +22,11 @@ from service.api.shapes import Described
 from service.context import Service
 from service.http import compression
 from service.http.keys import NOBODY, Caller
+from service.http.languages import language_of
 from service.http.middleware import INFO, RequestInfo, info_of
 from service.http.parsing import parse_body, parse_query
 from service.http.problems import CODES, Problem, platform_problem, problem_response, refusals_of
-from service.http.responses import EVENT_STREAM, JSON, Reply
+from service.http.responses import EVENT_STREAM, JSON, Reply, in_language
 from table.creating import CREATE
 from table.forks import FORK
 from table.refusals import codes_in
@@ -66,7 +67,7 @@ class Operation(NamedTuple):
     `by`: the only callers who may ask; this is checked before the view is called. `scope`: the scope that a key needs; None: any valid
     key will do. `needed_headers`: those of `headers` without which it refuses. `deeds`: the actions of the table that it carries out.
     `plays`: `acts` if it carries out actions of a seat in the game, `asks` if it checks whether a seat may act. `problems`: codes that
-    follow from nothing else here.
+    follow from nothing else here. `said`: its answers have words, in the language that the caller prefers.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Operation(NamedTuple):
     plays: Literal["", "asks", "acts"] = ""
     problems: tuple[str, ...] = ()
     links: Mapping[str, Any] = NONE
+    said: bool = False
 
     @property
     def streams(self) -> bool:
@@ -222,6 +224,11 @@ class Call(NamedTuple):
         return given
 
     @property
+    def language(self) -> str:
+        """The language that the caller prefers."""
+        return language_of(self.environ)
+
+    @property
     def info(self) -> RequestInfo:
         """The request's data for the log, the metrics and the headers."""
         return self.environ[INFO]
@@ -265,7 +272,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
 
     It checks the key, the query and the body, calls the view, and turns every error into a problem.
     """
-    view, body, key, by, scope = operation.view, operation.body, operation.key, operation.by, operation.scope
+    view, body, key, by, scope, said = operation.view, operation.body, operation.key, operation.by, operation.scope, operation.said
     keys, bodies, limit = service.keys, service.bodies, service.settings.body_limit
     query = operation.query or NO_QUERY
     defaults = _defaults(query)
@@ -279,9 +286,10 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
             caller.check(by)
             parameters = parse_query(query, environ) if defaults is None or environ.get("QUERY_STRING") else defaults
             given = parse_body(body.schema, body.required, environ, limit, partial(bodies.take, caller.id)) if body is not None else None
-            return view(service, Call(caller, parameters, given, environ), **ids)
+            answer = view(service, Call(caller, parameters, given, environ), **ids)
+            return in_language(answer, language_of(environ)) if said else answer
         except Exception as error:  # noqa: BLE001 - no error is swallowed: the answer names it, and the log has it
-            response = problem_response(problem_of(error, info.id))
+            response = problem_response(problem_of(error, info.id), language_of(environ))
         info.code = response.code
         return response
 

@@ -46,19 +46,30 @@ def drawing(service: Service, call: Call) -> Iterator[None]:
 
 
 def picture_response(
-    service: Service, call: Call, position: Position, viewer: str, vary: str, shape: str = WIDE, theme: str = AUTO
+    service: Service,
+    call: Call,
+    position: Position,
+    viewer: str,
+    vary: str,
+    shape: str = WIDE,
+    theme: str = AUTO,
+    language: str | None = None,
 ) -> Response:
-    """Return the picture of a position for a viewer, or 304 if the caller already has it."""
+    """Return the picture of a position for a viewer, or 304 if the caller already has it.
+
+    `language`: of its words, instead of that which the caller prefers.
+    """
+    language = language or call.language
     game = recall.rules_of(service.platform, position)
-    tag = f"{position.version}-{viewer}-{shape}-{theme}-{look(game).mark}"
+    tag = f"{position.version}-{viewer}-{shape}-{theme}-{look(game, language).mark}"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag, vary)
 
     def drawn() -> bytes:
         view = sight.view_read(game, position, viewer)
-        return svg(game, view, last_events(service, game, position, viewer), shape, theme).encode()
+        return svg(game, view, last_events(service, game, position, viewer), shape, theme, language).encode()
 
-    response = Response(service.kept.made(of_position("picture", position, viewer, (shape, theme)), drawn), mimetype=SVG)
+    response = Response(service.kept.made(of_position("picture", position, viewer, (shape, theme, language)), drawn), mimetype=SVG)
     response.headers["Content-Security-Policy"] = POLICY
     return tagged(response, tag, vary)
 

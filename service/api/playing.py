@@ -77,6 +77,7 @@ from service.http.signing import SIGNATURE, signing_in
 from table.deeds import BEGINNINGS
 from table.rematch import rematch
 from table.rules import admit, by_seat, is_table_action
+from web.languages import ENGLISH
 
 _TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?(?:-gzip)?"|({patterns.VERSION})')
 _MINIMAL = re.compile(r"(?:^|,)\s*return\s*=\s*\"?minimal\"?\s*(?:;|,|$)", re.IGNORECASE)  # RFC 7240
@@ -114,8 +115,9 @@ def get_state(service: Service, call: Call, match: str) -> Response:
 def get_picture(service: Service, call: Call, match: str) -> Response:
     """Return a picture of the match at a version as the caller may see it."""
     position, viewer = _seen(service, call, match)
-    response = picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
-    if "at" in call.query:
+    query = call.query
+    response = picture_response(service, call, position, viewer, "Authorization", query["shape"], query["theme"], query["language"])
+    if "at" in query:
         response.headers["Cache-Control"] = FIXED
     return also_as(XML, response, call.header("Accept"))
 
@@ -144,7 +146,8 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
     seat = sight.seat_or_none(position, call.caller, call.query.get("seat"))
     seen = sight.seen(service.platform, position, call.caller)
     # In a hidden match, a player who is offered a seat sees the offer, and otherwise only what everybody may see.
-    tag = seen.version if seen is position else f"{seen.version}-offered"
+    language = call.language
+    tag = f"{seen.version}{'' if seen is position else '-offered'}{'' if language == ENGLISH else f'-{language}'}"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag)
     game = recall.rules_of(service.platform, position)
@@ -156,8 +159,8 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
         "seat": seat,
         "to_act": seen.to_act,
         "choices": choices,
-        **({"blocked": sight.why_not(game, position, seat)} if call.query["blocked"] else {}),
-        **sight.guided(game, position, seat),
+        **({"blocked": sight.why_not(game, position, seat, language)} if call.query["blocked"] else {}),
+        **sight.guided(game, position, seat, language),
     }
     return tagged(json_response(body), tag)
 
@@ -565,7 +568,7 @@ OPERATIONS = (
         "The viewer `spectator` is open to everybody. A seat is open to its player, and `auditor` and every seat to referees who do not "
         "play in the match. Once the match is over, everything is open to everybody. With `Accept: text/plain` the answer is a board of at "
         "most 60 lines of 120 columns. With `Accept: image/svg+xml` it is the picture of `get_picture`.",
-        key="optional", query=StateQuery(), headers=("If-None-Match",),
+        key="optional", query=StateQuery(), headers=("If-None-Match",), said=True,
     ),
     Operation(
         "get_picture", "GET", "/v1/matches/{match}/state.svg", "play", "See the match as a picture", get_picture,
@@ -576,14 +579,14 @@ OPERATIONS = (
         "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document without external "
         "references. Without a key it shows what a spectator sees, so you can use the address in an `<img>`. Viewers may see the same as "
         "with `get_state`.",
-        key="optional", query=PictureQuery(), headers=("If-None-Match",),
+        key="optional", query=PictureQuery(), headers=("If-None-Match",), said=True,
     ),
     Operation(
         "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
         {200: in_json("Every legal choice: of your seat in the game, and at the table.", CHOICES, ("ETag",)), 304: UNCHANGED},
         "You can send the action of each choice as it is. If a choice has `choose`, the action has the lowest counts, and `choose` has the "
         "ranges that you may choose from.",
-        key="needed", by="player", query=ChoicesQuery(), headers=("If-None-Match",),
+        key="needed", by="player", query=ChoicesQuery(), headers=("If-None-Match",), said=True,
     ),
     Operation(
         "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,

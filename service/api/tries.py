@@ -18,6 +18,7 @@ from service.api.pictures import drawing
 from service.api.playing import ALONE, actions_in, choice, expected_version
 from service.api.shapes import COUNT, MATCH_ID, SEAT, VERSION, by_game, extending, named, of_match
 from service.context import Service
+from service.drawn_frames import Eyes
 from service.http.problems import refusal_problem
 from service.http.responses import json_response, private
 from service.http.schemas import TriesQuery
@@ -42,7 +43,7 @@ def try_actions(service: Service, call: Call, match: str) -> Response:
             tried = attempt(service.platform, before, seat, actions)
         except Refused as refused:
             raise refusal_problem(game, refused.refusal, refused.place if isinstance(call.body, list) else None) from None
-        frame = service.frames.tried(game, tried, seat, call.query["shape"])
+        frame = service.frames.tried(game, tried, Eyes(match, "", seat, call.query["shape"], call.language))
     after = tried.after
     body = {
         "match": match,
@@ -102,7 +103,7 @@ OPERATIONS = (
         "`If-Match`. Nothing is written. An action that draws chance or reveals something is not tried. As the last of a list it is left "
         "out (`reveals`); elsewhere the answer is `must_be_last`, as for `act`. So a try shows nothing that you cannot know. Clocks stand "
         "still in it.",
-        key="needed", by="player", query=TriesQuery(), headers=("If-Match",),
+        key="needed", by="player", query=TriesQuery(), headers=("If-Match",), said=True,
         body=Body(game_actions, examples=_EXAMPLES),
         plays="acts", problems=("no_such_version",),
     ),

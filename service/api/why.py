@@ -52,17 +52,17 @@ def get_why(service: Service, call: Call, match: str) -> Response:
             "pointer": call.query["pointer"],
             "at": at,
             **field("value", now),
-            "changes": [told_change(game, change, viewer) for change in found.changes],
+            "changes": [told_change(game, change, viewer, call.language) for change in found.changes],
             "next": None if found.further is None else str(found.further),
         }
         return private(json_response(body))
 
 
-def told_change(game: Game, change: Change, viewer: str) -> dict[str, Any]:
+def told_change(game: Game, change: Change, viewer: str, language: str) -> dict[str, Any]:
     """Return a change as the viewer may see it."""
-    entry, looks = change.entry, look(game)
+    entry, looks = change.entry, look(game, language)
     shown = sight.shown(game, entry, viewer)
-    scene = game.scene(sight.view_read(game, change.position, viewer))
+    scene = looks.shown(game.scene(sight.view_read(game, change.position, viewer)))
     events = [shown["events"][place] for place in change.places]
     return {
         "version": entry.version,
@@ -145,6 +145,6 @@ OPERATIONS = (
         "The entries that changed a field of the `view` of `get_state`, newest first, with sentences, rules and events. `pointer` is a "
         "JSON Pointer (RFC 6901), such as `/regions/london/civilians`. Viewers may see the same as with `get_state`. A page searches at "
         "most 1,000 versions. Continue with `next` until it is null.",
-        key="optional", query=WhyQuery(), problems=("no_such_field",),
+        key="optional", query=WhyQuery(), problems=("no_such_field",), said=True,
     ),
 )  # fmt: skip

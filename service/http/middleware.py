@@ -22,6 +22,7 @@ from service.http.addresses import ADDRESS
 from service.http.cors import Cors
 from service.http.following import FOLLOWER
 from service.http.keys import ADMIN, Keys
+from service.http.languages import language_of
 from service.http.limits import Used
 from service.http.parsing import RECEIVED
 from service.http.places import HeldAnswer, Place, Places
@@ -158,7 +159,7 @@ class RequestMiddleware:
             except Problem as limited:
                 refused = limited
         if refused is not None:
-            response = problem_response(refused)
+            response = problem_response(refused, language_of(environ))
             info.code = response.code
             return response(environ, start)
         endpoint = None if path is None else self._direct.get((environ["REQUEST_METHOD"], path))
@@ -204,7 +205,7 @@ class RequestMiddleware:
         try:
             body = application(environ, sized)
         except Problem as refused:
-            response = problem_response(refused)
+            response = problem_response(refused, language_of(environ))
             info.code = response.code
             return response(environ, start)
         if length is None or environ["REQUEST_METHOD"] == "HEAD":

@@ -2,7 +2,7 @@
 
 `CODES` lists all kinds: those of HTTP, the errors of the platform, and the refusals of the table that a request can meet. The `type` of a
 problem is the address of its kind (`GET /v1/problems/{code}`). Its `detail` is the kind's sentence with the facts of the case. A refusal by
-the rules of a game has the type of `against_the_rules`, and the code and the sentence of the game.
+the rules of a game has the type of `against_the_rules`, and the code and the sentence of the game. The language is that of the request.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from flask import Response
 
 from events.errors import ERRORS, MustBeLast, PlatformError, SignatureInvalid, Stale
 from games.kernel import Game, Refusal
+from games.sentences import Sentence
 from table.deeds import DEEDS
 from table.refusals import REFUSALS, Kind, codes_in
 from table.rules import is_table_refusal, play_refusal, sentence, signature_refusal
 from table.session import BY_SYSTEM
+from web.languages import words_of
+from web.look import look
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -113,8 +116,11 @@ def documented() -> Iterator[str]:
 class Problem(Exception):
     """A request that fails. `kind` is a key of `CODES`, and `facts` fill its sentence.
 
-    `code`: the kind, or a refusal code of a game. `more`: further members of the answer. `headers`: further headers.
+    `code`: the kind, or a refusal code of a game. `more`: further members of the answer. `headers`: further headers. `of`: the game whose
+    words say it.
     """
+
+    of: Game | None = None
 
     def __init__(self, kind: str, more: Mapping[str, Any] | None = None, /, *, code: str | None = None, **facts: Any) -> None:
         super().__init__(kind)
@@ -122,7 +128,7 @@ class Problem(Exception):
         self.code = code or kind
         self.more = more or {}
         self.headers: Sequence[tuple[str, str]] = ()
-        self.detail = CODES[kind].detail.format_map(facts)
+        self.detail = Sentence(CODES[kind].detail, facts)
 
 
 def platform_problem(error: PlatformError) -> Problem:
@@ -146,8 +152,11 @@ def refusal_problem(game: Game, refusal: Refusal, place: int | None = None) -> P
     if place is not None:
         more["place"] = place
     if is_table_refusal(refusal):
-        return Problem(refusal.code, more, **refusal.facts)
-    return Problem("against_the_rules", more, code=refusal.code, sentence=sentence(game, refusal))
+        problem = Problem(refusal.code, more, **refusal.facts)
+    else:
+        problem = Problem("against_the_rules", more, code=refusal.code, sentence=sentence(game, refusal))
+    problem.of = game
+    return problem
 
 
 class ProblemResponse(Response):
@@ -156,11 +165,11 @@ class ProblemResponse(Response):
     code = ""
 
 
-def problem_response(problem: Problem) -> ProblemResponse:
-    """Return the response that describes a problem (RFC 9457)."""
+def problem_response(problem: Problem, language: str) -> ProblemResponse:
+    """Return the response that describes a problem (RFC 9457), in a language."""
     status, title, _ = CODES[problem.kind]
-    kind = f"/v1/problems/{problem.kind}"
-    members = {"type": kind, "title": title, "status": status, "code": problem.code, "detail": problem.detail, **problem.more}
+    kind, say = f"/v1/problems/{problem.kind}", words_of(language) if problem.of is None else look(problem.of, language).say
+    members = {"type": kind, "title": say(title), "status": status, "code": problem.code, "detail": say(problem.detail), **problem.more}
     try:
         body = orjson.dumps(members)
     except TypeError:  # a number beyond 64 bits among the facts
@@ -168,6 +177,7 @@ def problem_response(problem: Problem) -> ProblemResponse:
     response = ProblemResponse(body, status, mimetype=MEDIA_TYPE)
     response.code = problem.code
     response.headers["Cache-Control"] = "no-store"
+    response.headers["Content-Language"] = language
     if "version" in problem.more:
         response.headers["ETag"] = f'"{problem.more["version"]}"'
     if problem.kind in RETRY_AFTER:

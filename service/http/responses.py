@@ -131,6 +131,16 @@ def private(response: Response, vary: str = "Authorization") -> Response:
     return response
 
 
+def in_language(response: Response | Reply, language: str) -> Response | Reply:
+    """Return a response whose words are in the language that the caller asked for."""
+    if isinstance(response, Reply):
+        headers = [(name, f"{value}, Accept-Language" if name == "Vary" else value) for name, value in response.headers]
+        return response._replace(headers=[*headers, ("Content-Language", language)])
+    response.headers["Content-Language"] = language
+    response.vary.add("Accept-Language")
+    return response
+
+
 def unstored(response: Response) -> Response:
     """Mark a response that has a key, so that no cache keeps it."""
     response.headers["Cache-Control"] = "no-store"

@@ -25,6 +25,7 @@ from record.notices import KINDS
 from service.http import names
 from service.http.limits import LARGEST_ROUND, LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
 from table.data import LEVELS, MOST_TAGS
+from web.languages import LANGUAGES
 from web.look import AUTO, PHRASES
 from web.picture import BOARD, PAGE, SHAPES, WIDE
 
@@ -569,6 +570,12 @@ class DossierQuery(Schema):
     )
 
 
+def _exists(language: str) -> None:
+    """Check a language. Those that exist are no part of the description, since more may come."""
+    if language not in LANGUAGES:
+        raise ValidationError(f"Must be one of: {', '.join(LANGUAGES)}.")
+
+
 class PictureQuery(StateQuery):
     """The query of a picture: its version, its viewer, its shape and its colours."""
 
@@ -582,6 +589,7 @@ class PictureQuery(StateQuery):
         validate=validate.OneOf((AUTO, *THEMES)),
         metadata={"description": "The colours. `auto`: light or dark, as the reader prefers."},
     )
+    language = Text(load_default=None, validate=_exists, metadata={"description": "Of its words, instead of `Accept-Language`."})
 
 
 class WhyQuery(StateQuery):

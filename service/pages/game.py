@@ -21,6 +21,7 @@ from service.http.static import CRESTS
 from service.pages.creating import label_of, profile_text, told_value
 from service.pages.html import Pages, game_in_brief, html_response, look_of, seat_name
 from service.pages.lobby import cover
+from web.languages import ENGLISH
 from web.page import crests
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -77,7 +78,7 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
                 for place, one in enumerate(ruling["readings"])
             ],
         }
-        for ruling in rulings(found.folder)
+        for ruling in rulings(found.folder, ENGLISH)
     ]
     sections = [{"title": _heading(title), "rulings": list(some)} for title, some in groupby(listed, itemgetter("section"))]
     values = {
@@ -111,7 +112,7 @@ def _intro(game: Game) -> Iterator[Markup]:
 
 def _sections(game: Game) -> Iterator[dict[str, Any]]:
     """Yield the sections of the rules, of the game and then of the table."""
-    for place, (title, found) in enumerate(groupby(rules(game), key=lambda rule: rule["section"])):
+    for place, (title, found) in enumerate(groupby(rules(game, ENGLISH), key=lambda rule: rule["section"])):
         listed = [{"id": rule["id"], "text": in_html(_SOURCE.sub("", rule["text"]))} for rule in found]
         yield {"id": f"section-{place}", "title": _heading(title), "rules": listed}
 

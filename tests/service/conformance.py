@@ -21,10 +21,13 @@ from service.http.problems import CODES, RETRY_AFTER
 from service.http.problems import MEDIA_TYPE as PROBLEM
 from service.http.responses import EVENT_STREAM
 from tests.conftest import ALL_GAMES
+from web.languages import words_of
+from web.look import look
 
 HERE, STREAMS = "urn:warledger:openapi", "urn:warledger:asyncapi"
 EXPOSED = {*(name for name, _ in RESPONSE_HEADERS.values()), *ON_ANY_ANSWER}
-READABLE = {"Cache-Control", "Content-Length", "Content-Type"}  # by the scripts of any page (Fetch, "CORS-safelisted response-header name")
+# By the scripts of any page (Fetch, "CORS-safelisted response-header name").
+READABLE = {"Cache-Control", "Content-Language", "Content-Length", "Content-Type"}
 FOR_OTHERS = {
     "Accept-Encoding",
     "Access-Control-Allow-Origin",
@@ -135,13 +138,15 @@ def check_problem(asked: str, answer: TestResponse, examples: Container[str]) ->
     problem = answer.json
     kind = problem["type"].rpartition("/")[2]
     assert kind in examples, f"{asked} answers {kind}, which is not described"
-    assert (problem["status"], problem["title"]) == CODES[kind][:2]
+    language = answer.headers["Content-Language"]
+    words = look(ALL_GAMES[problem["game"]], language).say if "game" in problem else words_of(language)
+    assert (problem["status"], problem["title"]) == (CODES[kind].status, words(CODES[kind].title))
     if kind == "against_the_rules":
         game = ALL_GAMES[problem["game"]]
-        assert says(game.refusals.get(problem["code"]) or SHARED_REFUSALS[problem["code"]], problem["detail"]), problem
+        assert says(words(game.refusals.get(problem["code"]) or SHARED_REFUSALS[problem["code"]]), problem["detail"]), problem
     else:
         assert problem["code"] == kind
-        assert says(CODES[kind].detail, problem["detail"]), problem
+        assert says(words(CODES[kind].detail), problem["detail"]), problem
     if kind in RETRY_AFTER or answer.status_code == 429:
         assert int(answer.headers["Retry-After"]) > 0
     if answer.status_code == 401:

@@ -90,7 +90,7 @@ def test_a_page_may_have_a_frame_a_line(anybody: Caller, match: str) -> None:
     path = f"/v1/matches/{match}/frames?after=3"
     lines = anybody.get(path, Accept=NDJSON)
     assert lines.mimetype == NDJSON
-    assert lines.headers["Vary"] == "Authorization, Accept, Accept-Encoding"
+    assert lines.headers["Vary"] == "Authorization, Accept, Accept-Language, Accept-Encoding"
     assert [json.loads(line) for line in lines.data.splitlines()] == frames(anybody.get(path))
     assert lines.headers["ETag"] != anybody.get(path).headers["ETag"]
 

@@ -38,7 +38,7 @@ def test_a_guide_is_played_to_its_end_by_its_own_steps(platform: Platform, ada: 
     made = ada.post("/v1/matches", {"guide": game}, Idempotency_Key=game)
     assert made.status_code == 201
     assert ada.post("/v1/matches", {"guide": game}, Idempotency_Key=game).json["id"] == made.json["id"]
-    match, known = made.json["id"], {rule["id"] for rule in rules(GAMES[game])}
+    match, known = made.json["id"], {rule["id"] for rule in rules(GAMES[game], "en")}
     assert (made.json["practice"], made.json["rated"]) == (True, False)
     told = json.loads((GAMES[game].folder / FILE).read_text("utf-8"))
     waited(platform, match)

@@ -33,7 +33,7 @@ def test_the_state_comes_as_a_picture_if_the_caller_prefers_one(anybody: Caller,
     answer = anybody.get(f"/v1/matches/{match}/state", Accept=f"image/avif,{SVG},image/*,*/*;q=0.8")
     assert answer.mimetype == SVG
     assert answer.data == anybody.get(f"/v1/matches/{match}/state.svg").data
-    assert answer.headers["Vary"] == "Authorization, Accept, Accept-Encoding"
+    assert answer.headers["Vary"] == "Authorization, Accept, Accept-Language, Accept-Encoding"
     assert anybody.get(f"/v1/matches/{match}/state", Accept="*/*").mimetype == "application/json"
 
 

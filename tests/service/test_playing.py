@@ -326,7 +326,7 @@ def test_a_caller_who_prefers_text_gets_a_board(platform: Platform, ada: Caller,
     assert ada.get(path, Accept="text/plain", If_None_Match=ada.get(path).headers["ETag"]).status_code == 200, "the tags differ"
     assert anybody.get(path, Accept="text/plain", If_None_Match=answer.headers["ETag"]).status_code == 304
     for headers in (answer.headers, ada.get(path).headers, ada.get(path, If_None_Match="*").headers):
-        assert headers["Vary"] == "Authorization, Accept"
+        assert headers["Vary"] == "Authorization, Accept, Accept-Language"
 
 
 def test_an_unchanged_match_or_list_of_choices_is_304(ada: Caller, tally: str) -> None:

@@ -37,7 +37,7 @@ def test_every_error_of_the_platform_has_a_row(kind: type[PlatformError]) -> Non
     error = kind.__new__(kind)
     error.facts = dict.fromkeys(re.findall(r"\{(\w+)", CODES[kind.code].detail), "fact")
     error.version, error.place, error.statement = 7, 3, ""  # type: ignore[attr-defined]
-    response = problem_response(platform_problem(error))
+    response = problem_response(platform_problem(error), "en")
     assert kind.code in ERRORS.keys() | REFUSALS.keys()
     assert (response.status_code, response.json["code"]) == (CODES[kind.code].status, kind.code)
 
