@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, syn
 from games.kernel import Game
 from tools import private
 from tools.browsers import FLAGS
+from web.languages import ENGLISH, Words, words_of
 from web.picture import TALL
 
 PHONE = 390  # CSS pixels
@@ -83,20 +84,21 @@ class Moment(NamedTuple):
     dialog: bool = False
 
 
-def photograph_pages(browser: str, games: Sequence[Game], to: Path, only: str = "") -> None:
-    """Write images of pages, dialogs and states into a folder, and print the names of the files. `only`: a pattern of the names."""
+def photograph_pages(browser: str, games: Sequence[Game], to: Path, only: str = "", language: str = ENGLISH) -> None:
+    """Write images of pages, dialogs and states into a folder, and print the names of the files that match the pattern `only`."""
+    said = words_of(language)
     with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:
         ada, ben = (_Player(place.url, name) for name in ("Ada", "Ben"))
-        readers = {key: _reader(opened, place.url, key) for key in ("", ada.key)}
-        for moment in (*_moments_of_the_site(ada, ben), *(moment for game in games for moment in _moments_of(ada, game, only))):
+        readers = {key: _reader(opened, place.url, key, language) for key in ("", ada.key)}
+        for moment in (*_moments_of_the_site(ada, ben, said), *(moment for game in games for moment in _moments_of(ada, game, only))):
             if re.search(only, moment.name):
-                for image in _photographs(readers[moment.key], moment, to):
+                for image in _photographs(readers[moment.key], moment, to, language):
                     print(image.name, flush=True)
 
 
-def _reader(browser: Browser, url: str, key: str) -> BrowserContext:
+def _reader(browser: Browser, url: str, key: str, language: str) -> BrowserContext:
     """Return a browser of somebody: one for all pages, as each registers a key that signs moves."""
-    context = browser.new_context(base_url=url, reduced_motion="reduce", service_workers="block")
+    context = browser.new_context(base_url=url, locale=language, reduced_motion="reduce", service_workers="block")
     if key:
         context.add_init_script(f"if (location.host) localStorage.setItem('warledger.key', '{key}')")
     return context
@@ -121,8 +123,8 @@ class _Player(httpx.Client):
         return match
 
 
-def _moments_of_the_site(ada: _Player, ben: _Player) -> Iterator[Moment]:
-    """Yield what does not differ from game to game. It is shown with matches of War!."""
+def _moments_of_the_site(ada: _Player, ben: _Player, said: Words) -> Iterator[Moment]:
+    """Yield what does not differ from game to game. It is shown with matches of War!. `said`: the language of the pages."""
     tables = [ada.create("war", {"red": "me", "blue": "open"}) for _ in range(2)]  # who met at another table hear each other
     for table in tables:
         ben.send_json(f"/v1/matches/{table}/seats/blue", {})
@@ -148,25 +150,25 @@ def _moments_of_the_site(ada: _Player, ben: _Player) -> Iterator[Moment]:
     def invite_in_form(page: Page) -> None:
         open_form(page)
         page.locator("#create [data-when='game war'] .seat select").nth(1).select_option("?")
-        page.get_by_role("dialog", name="Whom do you invite?").wait_for()
+        page.get_by_role("dialog", name=said("Whom do you invite?")).wait_for()
 
     def open_account(page: Page) -> None:
         page.locator("#account").click()
 
     def open_calls(page: Page) -> None:
         open_account(page)
-        page.get_by_text("Calls and sounds").click()
-        page.get_by_text("Keys that sign your moves").click()
+        page.get_by_text(said("Calls and sounds")).click()
+        page.get_by_text(said("Keys that sign your moves")).click()
 
     def at_the_table(page: Page) -> None:
-        page.get_by_text("At the table").click()
+        page.get_by_text(said("At the table")).click()
 
     def hand_over(page: Page) -> None:
         at_the_table(page)
-        page.get_by_role("button", name="Hand the seat over").click()
+        page.get_by_role("button", name=said("Hand the seat over …")).click()
 
     def speak(page: Page) -> None:
-        page.get_by_text("Say something").click()
+        page.get_by_text(said("Say something")).click()
         ben.post(f"/v1/matches/{table}/phrases?seat=blue", json={"phrase": "good_luck"}).raise_for_status()
         page.locator(".said").wait_for()
 
@@ -181,16 +183,16 @@ def _moments_of_the_site(ada: _Player, ben: _Player) -> Iterator[Moment]:
     yield Moment("player", f"/p/{ben.player}", ada.key)
     yield Moment("player-own", f"/p/{ada.player}", ada.key)
     yield Moment("waiting", f"/m/{waiting}", ada.key)
-    yield Moment("invitation", f"/m/{waiting}", ada.key, lambda page: page.get_by_role("button", name="Invite").click(), dialog=True)
+    yield Moment("invitation", f"/m/{waiting}", ada.key, lambda page: page.get_by_role("button", name=said("Invite")).click(), dialog=True)
     yield Moment("table", f"/m/{table}", ada.key, at_the_table)
     yield Moment("hand-over", f"/m/{table}", ada.key, hand_over, dialog=True)
     yield Moment(
-        "dispute", f"/m/{table}", ada.key, lambda page: page.get_by_role("button", name="Dispute", exact=True).click(), dialog=True
+        "dispute", f"/m/{table}", ada.key, lambda page: page.get_by_role("button", name=said("Dispute"), exact=True).click(), dialog=True
     )
     yield Moment("phrases", f"/m/{table}", ada.key, speak)
     yield Moment("offline", f"/m/{table}", ada.key, lambda page: page.context.set_offline(True))
     yield Moment("fight", f"/m/{over}?at={fight}&viewer=spectator", ada.key)
-    yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.get_by_role("button", name="Keys").click(), dialog=True)
+    yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.get_by_role("button", name=said("Keys")).click(), dialog=True)
     yield Moment("rule", f"/m/{over}", ada.key, lambda page: page.locator("#log .rule").last.click(), dialog=True)
     yield Moment("text", f"/m/{over}", ada.key, lambda page: page.locator("#text").click())
     yield Moment("check", "/check")
@@ -213,7 +215,7 @@ def _moments_of(ada: _Player, game: Game, only: str) -> Iterator[Moment]:
         page.locator("[data-term]").first.click()
 
     yield Moment(f"{game.id}-rules", f"/games/{game.id}", ada.key)
-    yield Moment(f"{game.id}-guide", f"/m/{guided}", ada.key, lambda page: page.get_by_role("group", name="Guide").wait_for())
+    yield Moment(f"{game.id}-guide", f"/m/{guided}", ada.key, lambda page: page.locator("#play .guide").wait_for())
     yield Moment(f"{game.id}-play", f"/m/{mine}", ada.key, lambda page: page.locator("#play .choices button").first.wait_for())
     yield Moment(f"{game.id}-term", f"/m/{mine}", ada.key, explain)
     yield Moment(f"{game.id}-set-up", f"/m/{over}?at=2&viewer=spectator", ada.key)
@@ -251,7 +253,8 @@ def _wait(player: _Player, match: str, ready: Callable[[dict[str, Any]], bool]) 
     raise RuntimeError(f"{match} did not get far enough in time")
 
 
-def _photographs(context: BrowserContext, moment: Moment, to: Path) -> Iterator[Path]:
+def _photographs(context: BrowserContext, moment: Moment, to: Path, language: str) -> Iterator[Path]:
+    in_language = "" if language == ENGLISH else f"-{language}"
     for window, size in WINDOWS.items():
         page = context.new_page()
         try:
@@ -265,7 +268,7 @@ def _photographs(context: BrowserContext, moment: Moment, to: Path) -> Iterator[
             for scheme in SCHEMES:
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
                 page.wait_for_timeout(SETTLED)
-                image = to / f"page-{moment.name}-{window}-{scheme}.png"
+                image = to / f"page-{moment.name}-{window}-{scheme}{in_language}.png"
                 page.screenshot(path=image, full_page=whole)
                 yield image
         finally:

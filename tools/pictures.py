@@ -1,4 +1,4 @@
-"""Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png] [--pages [NAME]]`.
+"""Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png] [--pages [NAME]] [--language CODE]`.
 
 The SVG files need no browser. `--png` also makes images of them, and `--pages` makes images of every page; both need a Chromium
 (tools/browsers.py). `--covers` draws the covers in the lobby, and their images for links in chats.
@@ -20,6 +20,7 @@ from games.kernel import SPECTATOR, SYSTEM, Event, Game, Memory, State, carry_ou
 from games.picture import THEMES
 from players import choose
 from tools.browsers import NAMES, chromium
+from web.languages import ENGLISH, LANGUAGES
 from web.picture import BOARD, SHAPES, svg
 
 LONGEST = 100_000  # actions of a match
@@ -57,6 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         action="store_true",
         help="draw the covers of the games, for the lobby and for links in chats, and nothing else (with a Chromium)",
     )
+    parser.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="the language of the pages (default: en)")
     options = parser.parse_args(arguments)
     games = [GAMES[options.game]] if options.game else list(GAMES.values())
     wanted = options.png or options.pages is not None or options.covers
@@ -76,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.pages is not None and browser is not None:
         from tools.photographs import photograph_pages
 
-        photograph_pages(browser, games, options.to, options.pages)
+        photograph_pages(browser, games, options.to, options.pages, options.language)
         return 0
     drawn: list[Path] = []
     for game in games:

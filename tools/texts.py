@@ -57,7 +57,7 @@ def renewed(path: Path, texts: Iterable[Text]) -> Catalog:
     after = Catalog(locale=path.stem, header_comment="", fuzzy=False)
     for one, many, where in texts:
         known = before.get(one)
-        after.add((one, many) if many else one, known.string if known and bool(many) == known.pluralizable else None, [(where, None)])
+        after.add((one, many) if many else one, known.string if known and bool(many) == known.pluralizable else None, [(where, 0)])
     return after
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from games.kernel import Game
 from web.drawing import Sheet
+from web.languages import ENGLISH
 from web.look import BADGES, Look, look
 from web.text import number, safe
 
 
-def crests(game: Game) -> str:
+def crests(game: Game, language: str = ENGLISH) -> str:
     """Return the badges of a game's seats as SVG symbols, `c-<game>-<seat>`. Their colours come from `crest_style`."""
-    looks = look(game)
+    looks = look(game, language)
     return "".join([_crest(game.id, seat, looks) for seat in game.seats.ids])
 
 

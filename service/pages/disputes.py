@@ -16,8 +16,7 @@ from games.kernel import Game
 from service.api.disputes import number_in
 from service.http.keys import Caller
 from service.http.static import CRESTS
-from service.pages.html import AI_WORDS, Pages, game_in_brief, html_response, look_of, seat_name
-from web.page import crests
+from service.pages.html import AI_WORDS, Pages, crests_of, game_in_brief, html_response, look_of, seat_name
 
 
 def desk_page(pages: Pages, caller: Caller) -> Response:
@@ -27,7 +26,7 @@ def desk_page(pages: Pages, caller: Caller) -> Response:
     values = {
         "here": "disputes",
         "told": orjson.dumps(told).decode(),
-        "crests": Markup("".join([crests(game) for game in games])),
+        "crests": Markup("".join([crests_of(game) for game in games])),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
     }
     return html_response(pages, "disputes.html", values)
@@ -47,7 +46,7 @@ def dispute_page(pages: Pages, caller: Caller, match: str, dispute: str) -> Resp
         "game": game_in_brief(game),
         "seats": orjson.dumps(_seats(game, newest.document["seats"])).decode(),
         "words": orjson.dumps({"names": names, "options": {}}).decode(),
-        "crests": Markup(crests(game)),
+        "crests": Markup(crests_of(game)),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
     }
     return html_response(pages, "dispute.html", values)

@@ -19,10 +19,9 @@ from service.api.rulings import rulings
 from service.http.keys import Caller
 from service.http.static import CRESTS
 from service.pages.creating import label_of, profile_text, told_value
-from service.pages.html import Pages, game_in_brief, html_response, look_of, seat_name
+from service.pages.html import Pages, crests_of, game_in_brief, html_response, look_of, seat_name
 from service.pages.lobby import cover
 from web.languages import ENGLISH
-from web.page import crests
 
 _CODE = re.compile(r"`([^`]+)`")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
@@ -44,7 +43,7 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
         "about": Markup(intro[0]).striptags() if intro else words(found.title),
         "intro": intro,
         "cover": cover(pages, game),
-        "crests": Markup(crests(found)),
+        "crests": Markup(crests_of(found)),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
         "seats": [{"id": seat, "name": seat_name(found, seat)} for seat in found.seats.ids],
         "running": _running(pages, game),

@@ -24,6 +24,7 @@ from service.pages.texts import manifest_name, texts_name
 from table.data import LEVELS
 from web.languages import ENGLISH, LANGUAGES, Words, own_name, words_of
 from web.look import Look, look
+from web.page import crests
 
 HTML = "text/html"
 POLICY = (
@@ -121,6 +122,11 @@ def page_response(content: bytes, status: int = 200, ancestors: str = "'none'") 
 def look_of(game: Game) -> Look:
     """Return the look of a game in the language of the page."""
     return look(game, page_language(request.environ))
+
+
+def crests_of(game: Game) -> str:
+    """Return the badges of a game's seats in the language of the page."""
+    return crests(game, page_language(request.environ))
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:

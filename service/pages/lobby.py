@@ -20,10 +20,9 @@ from service.http.problems import Problem
 from service.http.schemas import LobbyQuery
 from service.http.static import CRESTS
 from service.pages.creating import form_of
-from service.pages.html import Pages, ai_name, game_in_brief, html_response, look_of, seat_name
+from service.pages.html import Pages, ai_name, crests_of, game_in_brief, html_response, look_of, seat_name
 from service.sight import players_listed
 from table.settings import REQUIRED
-from web.page import crests
 
 _STATES = {"open": say("waiting for players"), "over": say("finished")}
 PAGE = 12
@@ -44,7 +43,7 @@ def lobby(pages: Pages, caller: Caller) -> Response:
     values = {
         "here": "lobby",
         "games": games,
-        "crests": Markup("".join([crests(game) for game in service.games.values()])),
+        "crests": Markup("".join([crests_of(game) for game in service.games.values()])),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
         "filters": _filters(service, query),
         **listed,

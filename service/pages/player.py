@@ -19,11 +19,10 @@ from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.schemas import PlayerPageQuery
 from service.http.static import CRESTS
-from service.pages.html import Pages, game_in_brief, html_response, seat_name
+from service.pages.html import Pages, crests_of, game_in_brief, html_response, seat_name
 from service.pages.lobby import PAGE, matches_shown
 from table.results import BY_SUBSTITUTE, DRAWN, NOT_COUNTED, PLAYED, RESULTS, WON, results_of
 from web.languages import day_of
-from web.page import crests
 
 WINDOW = 50
 """The newest finished matches, from which results by seat and the form are counted. So a page costs the same however many there are."""
@@ -55,7 +54,7 @@ def player_page(pages: Pages, caller: Caller, player: str) -> Response:
         "called": found.player.name or say("Somebody who has left"),
         "since": None if found.player.created is None else time.strftime("%Y-%m-%d", time.gmtime(found.player.created / 1000)),
         "since_day": "" if found.player.created is None else day_of(found.player.created, page_language(request.environ)),
-        "crests": Markup("".join([crests(game) for game in service.games.values()])),
+        "crests": Markup("".join([crests_of(game) for game in service.games.values()])),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
     }
     cursor = query.get("cursor")
