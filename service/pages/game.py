@@ -15,13 +15,12 @@ from events import lists
 from events.errors import NoGame
 from games.kernel import Game
 from service.api.catalogue import rules
-from service.api.rulings import rulings
+from service.api.rulings import rulebook, rulings
 from service.http.keys import Caller
 from service.http.static import CRESTS
 from service.pages.creating import label_of, profile_text, told_value
 from service.pages.html import Pages, crests_of, game_in_brief, html_response, look_of, seat_name
 from service.pages.lobby import cover
-from web.languages import ENGLISH
 
 _CODE = re.compile(r"`([^`]+)`")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
@@ -77,7 +76,7 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
                 for place, one in enumerate(ruling["readings"])
             ],
         }
-        for ruling in rulings(found.folder, ENGLISH)
+        for ruling in rulings(found.folder, words.language)
     ]
     sections = [{"title": _heading(title), "rulings": list(some)} for title, some in groupby(listed, itemgetter("section"))]
     values = {
@@ -102,8 +101,8 @@ def _running(pages: Pages, game: str) -> str | None:
 
 
 def _intro(game: Game) -> Iterator[Markup]:
-    """Yield the paragraphs of RULES.md before its first section, without lists, tables and notes about the file."""
-    text = (game.folder / "RULES.md").read_text("utf-8").split("\n## ")[0]
+    """Yield the paragraphs of the rulebook before its first section, without lists, tables and notes about the file."""
+    text = rulebook(game.folder, look_of(game).say.language).read_text("utf-8").split("\n## ")[0]
     for paragraph in text.split("\n\n")[1:]:
         if not paragraph.startswith(("Every rule has", "All numbers", "Public sources", "-", "|")):
             yield in_html(" ".join(paragraph.split()))
@@ -111,7 +110,7 @@ def _intro(game: Game) -> Iterator[Markup]:
 
 def _sections(game: Game) -> Iterator[dict[str, Any]]:
     """Yield the sections of the rules, of the game and then of the table."""
-    for place, (title, found) in enumerate(groupby(rules(game, ENGLISH), key=lambda rule: rule["section"])):
+    for place, (title, found) in enumerate(groupby(rules(game, look_of(game).say.language), key=lambda rule: rule["section"])):
         listed = [{"id": rule["id"], "text": in_html(_SOURCE.sub("", rule["text"]))} for rule in found]
         yield {"id": f"section-{place}", "title": _heading(title), "rules": listed}
 

@@ -15,6 +15,7 @@ from games.kernel import Game
 from games.sentences import Sentence, say, say_many
 from service.context import Service
 from service.http.keys import Caller
+from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.problems import Problem
 from service.http.schemas import LobbyQuery
@@ -131,7 +132,8 @@ def _thumb(pages: Pages, standing: Mapping[str, Any]) -> str | None:
     """Return the address of a small picture: the board, or the cover of the game while the match is open."""
     if standing["status"] == "open":
         return cover(pages, standing["game"])
-    return f"/v1/matches/{standing['id']}/state.svg?shape=board&at={standing['version']}"
+    language = page_language(request.environ)
+    return f"/v1/matches/{standing['id']}/state.svg?shape=board&at={standing['version']}&language={language}"
 
 
 def cover(pages: Pages, game: str) -> str | None:
