@@ -8,6 +8,7 @@ import re
 import struct
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -308,3 +309,48 @@ def test_artificial_players_have_the_names_of_their_levels(client: FlaskClient, 
         assert f"AI, {told.name}" in page
     assert "AI, Easy <small>Blue" in page
     assert not re.search(rf"AI, ({'|'.join(LEVELS)})", form + page)
+
+
+def test_pages_are_in_the_language_that_their_reader_has_chosen_or_else_prefers(client: FlaskClient, match: str) -> None:
+    def language(path: str) -> str | None:
+        answer = client.get(path, headers={"Accept-Language": "ru;q=0.9, en;q=0.5"})
+        (page,) = [attributes for tag, attributes in Tags(answer.text).found if tag == "html"]
+        assert answer.headers["Content-Language"] == page["lang"]
+        assert bool({"Играть", "на Warledger"} & set(re.findall(r"Играть|на Warledger", answer.text))) == (page["lang"] == "ru")
+        return page["lang"]
+
+    assert {language(path) for path in ("/", f"/m/{match}", f"/embed/{match}", "/games/war", "/check")} == {"ru"}
+    for chosen, shown in (("en", "en"), ("xx", "ru")):
+        client.set_cookie("language", chosen)
+        assert language(f"/m/{match}") == shown
+
+
+def test_scripts_get_the_texts_that_modules_have_in_the_language_of_the_page(client: FlaskClient) -> None:
+    assert "data-texts" not in client.get("/").text
+    page = Tags(client.get("/", headers={"Accept-Language": "ru"}).text).found
+    (address,) = [attributes["data-texts"] for tag, attributes in page if tag == "html"]
+    assert {"rel": "preload", "href": address, "as": "fetch", "crossorigin": None} in [
+        attributes for tag, attributes in page if tag == "link"
+    ]
+    answer = client.get(str(address))
+    assert (answer.mimetype, "immutable" in answer.headers["Cache-Control"]) == ("application/json", True)
+    assert answer.json["Version {version}"] == "Версия {version}"
+    assert sorted(answer.json["{count} receipt"]) == ["few", "many", "one"]
+    assert "Skip to the content" not in answer.json  # which only templates have
+    (manifest,) = [attributes["href"] for tag, attributes in page if tag == "link" and attributes["rel"] == "manifest"]
+    told = client.get(str(manifest))
+    assert (told.mimetype, told.json["lang"], told.json["start_url"]) == ("application/manifest+json", "ru", "/")
+    assert told.json["description"] != client.get(str(manifest).replace(".ru", "")).json["description"]
+
+
+def test_the_service_worker_of_a_language_keeps_what_it_shows_apart(client: FlaskClient) -> None:
+    def release(query: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(client.get(f"/worker.js{query}").text.partition("const RELEASE=")[2].partition(";\n")[0])
+        return found
+
+    english, russian = release(""), release("?language=ru")
+    assert english == release("?language=en") == release("?language=xx")
+    assert english["mark"] != russian["mark"]
+    assert (english["texts"], russian["texts"]["It is your turn."]) == ({}, "Ваш ход.")
+    (texts,) = set(russian["files"]) - set(english["files"])
+    assert client.get(texts).json
