@@ -6,6 +6,7 @@ from typing import Any
 
 from games.kernel import Action, Refusal, Refused, no
 from games.schema import Shape, always, described, listing, mapping, optional, text
+from games.sentences import joined, say
 from table.labels import GIVEN as LABELS_GIVEN
 from table.labels import chosen_labels
 from table.session import Session, TableDeed, unlisted
@@ -38,7 +39,7 @@ def create_match_refusal(session: Session, player: str, action: Action) -> Refus
     if refusal is not None:
         return refusal
     if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
-        return no("bad_order", "TBL-CRE-07", seats=", ".join(sorted(action["seats"])))
+        return no("bad_order", "TBL-CRE-07", seats=joined(sorted(action["seats"])))
     try:
         session.game.begin(_order(session, action), action["options"])
     except Refused as refused:
@@ -63,9 +64,10 @@ def _rated_refusal(player: str, action: Action) -> Refusal | None:
         return None
     named = _named(player, action)
     artificial = [seat for seat, seat_request in action["seats"].items() if seat_request.startswith(AI)]
-    reason = f"an artificial player has the seat {artificial[0]}" if artificial else "a player is named for several seats"
-    if artificial or len(named) > len(set(named)):
-        return no("bad_settings", "TBL-RAT-01", setting="rated", reason=reason)
+    if artificial:
+        return no("bad_settings", "TBL-RAT-01", setting="rated", reason=say("an artificial player has the seat {seat}", seat=artificial[0]))
+    if len(named) > len(set(named)):
+        return no("bad_settings", "TBL-RAT-01", setting="rated", reason=say("a player is named for several seats"))
     return None
 
 
@@ -76,7 +78,7 @@ def _dice_refusal(action: Action) -> Refusal | None:
     others = [seat for seat, seat_request in action["seats"].items() if seat_request != ME and not seat_request.startswith(AI)]
     if not others and "rated" not in action:
         return None
-    reason = f"the seat {others[0]} is for others" if others else "the match is rated"
+    reason = say("the seat {seat} is for others", seat=others[0]) if others else say("the match is rated")
     return no("bad_settings", "TBL-GUI-02", setting="dice", reason=reason)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from games.kernel import Action, Refusal, no
 from games.lifecycle import RULING
 from games.schema import described, known, optional, whole
+from games.sentences import say
 from table import state
 from table.data import APPEAL_MS, DISPUTABLE_MS, LAPSE_MS, MOST_DISPUTES
 from table.document import Dispute
@@ -202,21 +203,21 @@ def _remedy_reason(session: Session, action: Action) -> str | None:
     """Return why a remedy is not possible, or None if it is (TBL-DIS-03, TBL-DIS-08)."""
     remedy = action["remedy"]
     if action["verdict"] == state.REJECTED and remedy != state.NO_REMEDY:
-        return "a dispute that is rejected has none"
+        return say("a dispute that is rejected has none")
     if ("seat" in action) != (remedy == state.FORFEIT_REMEDY):
-        return "a seat that forfeits is named, and no other"
+        return say("a seat that forfeits is named, and no other")
     if ("version" in action) != (remedy == state.PLAY_ON_REMEDY):
-        return "to play on names the version, and nothing else does"
+        return say("to play on names the version, and nothing else does")
     if remedy == state.FORFEIT_REMEDY:
         if action["seat"] not in session.table["roster"]:
-            return f"there is no seat {action['seat']!r}"
+            return say("there is no seat {seat!r}", seat=action["seat"])
         if not is_over(session) and action["seat"] not in session.playing:
-            return f"the seat {action['seat']} is out of play"
+            return say("the seat {seat} is out of play", seat=action["seat"])
     if remedy == state.PLAY_ON_REMEDY:
         if is_over(session):
-            return "the match is over, so nothing is played on"
+            return say("the match is over, so nothing is played on")
         if not 1 <= action["version"] <= session.now.version:
-            return f"the match has the versions 1 to {session.now.version}"
+            return say("the match has the versions 1 to {last}", last=session.now.version)
     return None
 
 

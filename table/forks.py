@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from games.kernel import RESTORED, Action, Refusal, no
 from games.schema import described, mapping, optional
+from games.sentences import joined
 from table.creating import CODE_WANTED, REQUESTED, announce, request_refusal, start_if_full
 from table.labels import GIVEN as LABELS_GIVEN
 from table.session import Session, TableDeed, unlisted
@@ -25,7 +26,7 @@ def fork_match_refusal(session: Session, player: str, action: Action) -> Refusal
         return no("nothing_to_play", "TBL-FRK-01", version=origin.version)
     seats: list[str] = origin.document["seats"]
     if sorted(action["seats"]) != sorted(seats):
-        return no("other_seats", "TBL-FRK-02", seats=", ".join(sorted(seats)))
+        return no("other_seats", "TBL-FRK-02", seats=joined(sorted(seats)))
     return request_refusal(player, action)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Action, Refusal, no
 from games.schema import nullable
+from games.sentences import joined
 from table.data import MOST_OFFERS
 from table.leaving import refilled
 from table.progress import held_refusal, lapse_offers, not_in_play, stopped
@@ -55,7 +56,7 @@ def take_over_refusal(session: Session, player: str, action: Action) -> Refusal 
     """
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
-        return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(table["roster"])))
+        return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=joined(sorted(table["roster"])))
     if table["handovers"].get(seat) != player:
         return no("not_offered", "TBL-HND-02", seat=seat)
     refusal = stopped(session)

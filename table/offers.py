@@ -8,6 +8,7 @@ from games.choices import Ranges
 from games.kernel import RESTORED, Action, Refusal, no
 from games.lifecycle import DRAW, VOID
 from games.schema import optional
+from games.sentences import joined
 from table.data import HOUR_MS, MOST_OFFERS, NOTICE_MS, PAUSE_HOURS, USUAL_PAUSE_HOURS
 from table.document import Offer
 from table.progress import artificial, not_going_on, not_taking_part, present, void
@@ -68,7 +69,7 @@ def offer(session: Session, seat: Seat, action: Action) -> None:
 def _draw_terms(session: Session, action: Action) -> Refusal | None:
     """Return why no draw can be offered, or None: an artificial player never agrees, and nobody draws alone (TBL-OFR-03, TBL-OFR-07)."""
     if artificial(session):
-        return no("ai_declines", "TBL-OFR-03", seats=", ".join(artificial(session)))
+        return no("ai_declines", "TBL-OFR-03", seats=joined(artificial(session)))
     return _alone(session, DRAW, "TBL-OFR-07")
 
 
@@ -101,7 +102,7 @@ def _resume_terms(session: Session, action: Action) -> Refusal | None:
 def _undoing_terms(session: Session, action: Action) -> Refusal | None:
     """Return why what was played cannot be undone, or None: a player is away who would have to agree (TBL-OFR-09)."""
     away = _away(session)
-    return no("player_away", "TBL-OFR-09", seats=", ".join(away)) if away else None
+    return no("player_away", "TBL-OFR-09", seats=joined(away)) if away else None
 
 
 def _away(session: Session) -> list[Seat]:

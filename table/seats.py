@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Action, Refusal, no, only
 from games.schema import optional, text
+from games.sentences import joined
 from table import state
 from table.creating import start_if_full
 from table.data import MOST_DEPARTURES
@@ -23,7 +24,7 @@ def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal 
     TBL-CLO-02)."""
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
-        return no("no_such_seat", "TBL-SEA-01", seat=seat, seats=", ".join(sorted(table["roster"])))
+        return no("no_such_seat", "TBL-SEA-01", seat=seat, seats=joined(sorted(table["roster"])))
     if table["phase"] == state.CLOSED:
         return no("match_closed", "TBL-CLO-02")
     if not state.is_open(table["roster"][seat]):
@@ -52,7 +53,7 @@ def leave_seat_refusal(session: Session, player: str, action: Action) -> Refusal
     """Return why leaving a seat is refused, or None (TBL-SEA-04, TBL-SEA-05, TBL-CLO-02)."""
     seat, roster, phase = action["seat"], session.table["roster"], session.table["phase"]
     if seat not in roster:
-        return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(roster)))
+        return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=joined(sorted(roster)))
     if roster[seat].get("player") != player:
         return no("not_your_seat", "TBL-SEA-04", seat=seat)
     if phase in (state.STARTED, state.PAUSED, state.DISPUTED):
@@ -77,7 +78,7 @@ def decline_seat_refusal(session: Session, player: str, action: Action) -> Refus
     """Return why declining a seat is refused, or None (TBL-INV-02, TBL-CLO-02)."""
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
-        return no("no_such_seat", "TBL-INV-02", seat=seat, seats=", ".join(sorted(table["roster"])))
+        return no("no_such_seat", "TBL-INV-02", seat=seat, seats=joined(sorted(table["roster"])))
     if table["invited"].get(seat) != player:
         return no("not_invited", "TBL-INV-02", seat=seat)
     if table["phase"] == state.CLOSED:

@@ -8,6 +8,7 @@ from typing import Any
 from games.kernel import Refusal, no
 from games.lifecycle import VOID
 from games.schema import Fields, Malformed, Schema, Shape, always, described, either, ids, known, optional, record, whole
+from games.sentences import say
 from table import data
 
 NONE = "none"
@@ -140,7 +141,7 @@ def settings_refusal(action: Mapping[str, Any], usual: Setting) -> Refusal | Non
     time_out: Setting | None = action.get("time_out")
     if time_out is not None:
         if clock["kind"] == NONE:
-            return no("bad_settings", "TBL-TIM-01", setting="time_out", reason="the match has no clock")
+            return no("bad_settings", "TBL-TIM-01", setting="time_out", reason=say("the match has no clock"))
         if "in_a_row" in time_out and not data.IN_A_ROW[0] <= time_out["in_a_row"] <= data.IN_A_ROW[1]:
             return no("bad_settings", "TBL-TIM-01", setting="time_out.in_a_row", reason=_from_to(data.IN_A_ROW))
     spectators = action.get("spectators", ALL)
@@ -191,10 +192,10 @@ def _beyond(clock: Setting) -> Iterator[tuple[str, str]]:
             yield name, _from_to(bounds)
     if clock["kind"] == BANK and not data.SECONDS[0] <= clock["seconds"] <= data.SECONDS[1]:
         if clock["seconds"] != 0:
-            yield "seconds", f"{_from_to(data.SECONDS)}, or 0 with a delay"
+            yield "seconds", say("{bounds}, or 0 with a delay", bounds=_from_to(data.SECONDS))
         elif clock.get("delay", 0) < data.SECONDS[0]:
-            yield "seconds", f"it may be 0 only with a delay of at least {data.SECONDS[0]} seconds"
+            yield "seconds", say("it may be 0 only with a delay of at least {seconds} seconds", seconds=data.SECONDS[0])
 
 
 def _from_to(bounds: data.Bounds) -> str:
-    return f"it must be from {bounds[0]} to {bounds[1]}"
+    return say("it must be from {least} to {most}", least=bounds[0], most=bounds[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import marshmallow
@@ -28,7 +29,8 @@ from games.schema import (
 from service.api.game_shapes import action_schemas, event_schemas, table_action_schemas, table_event_schemas
 from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, as_text, in_json
 from service.api.problem_shapes import KIND, KINDS, SCOPE
-from service.api.rulings import parsed_rules, rulebook, rulings
+from service.api.rulings import RULES as ENGLISH_RULES
+from service.api.rulings import rulebook, rules_in, rulings
 from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, REVISION, SEAT, extending, named
 from service.context import Service
 from service.http.limits import UNITS, published
@@ -37,7 +39,7 @@ from service.http.responses import CSS, SVG, XML, also_as, json_response, markdo
 from service.http.schemas import LookQuery
 from table.data import FOLDER, Level
 from table.refusals import REFUSALS
-from web.languages import Words, words_of
+from web.languages import ENGLISH, Words, words_of
 from web.look import all_definitions, look, stylesheet
 
 
@@ -73,7 +75,7 @@ def get_rule(service: Service, call: Call, game: str, rule: str) -> Response:
 
 def get_rulebook(service: Service, call: Call, game: str) -> Response:
     """Return RULES.md of a game."""
-    return markdown_response(rulebook(_game(service, game).folder, call.language).read_text("utf-8"))
+    return _book(_game(service, game).folder, call)
 
 
 def get_contract(service: Service, call: Call, game: str) -> Response:
@@ -105,7 +107,7 @@ def get_table_data(service: Service, call: Call) -> Response:
 
 def get_table_rulebook(service: Service, call: Call) -> Response:
     """Return RULES.md of the table."""
-    return markdown_response(rulebook(FOLDER, call.language).read_text("utf-8"))
+    return _book(FOLDER, call)
 
 
 def get_table_contract(service: Service, call: Call) -> Response:
@@ -152,6 +154,11 @@ def get_problem(service: Service, call: Call, code: str) -> Response:
     if code not in CODES:
         raise Problem("no_such_problem")
     return json_response(_problem_kind(code, call.language))
+
+
+def _book(folder: Path, call: Call) -> Response:
+    book = rulebook(folder, call.language)
+    return markdown_response(book.read_text("utf-8"), ENGLISH if book.name == ENGLISH_RULES else call.language)
 
 
 def _game(service: Service, game: str) -> Game:
@@ -222,7 +229,7 @@ def schemas(game: Game) -> dict[str, Any]:
 
 def rules(game: Game, language: str) -> list[dict[str, Any]]:
     """Return the rules of a game and then those of the table, parsed from RULES.md, or from that of a language if there is one."""
-    return [rule for folder in (game.folder, FOLDER) for rule in parsed_rules(rulebook(folder, language).read_text("utf-8"))]
+    return [rule for folder in (game.folder, FOLDER) for rule in rules_in(rulebook(folder, language))]
 
 
 def _reading(
@@ -234,6 +241,7 @@ def _reading(
     about: str,
     tag: str = "games",
     query: marshmallow.Schema | None = None,
+    said: bool = True,
 ) -> Operation:
     """Return an operation whose answer caches may keep: it is the same for everybody, and changes only with the server."""
 
@@ -242,7 +250,7 @@ def _reading(
         return public(view(service, call, **ids), call.header("If-None-Match"))
 
     answers = {200: answer._replace(headers=("ETag",)), 304: UNCHANGED}
-    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",), said=True)
+    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",), said=said)
 
 
 SEATS = {
@@ -425,12 +433,12 @@ OPERATIONS = (
     _reading(
         "get_contract", "/v1/games/{game}/contract", "Get the description of the game's JSON as a text", get_contract,
         Answer("CONTRACT.md of the game.", _MARKDOWN),
-        "The state document, every action, every event and every refusal code, and who sees what, in Markdown.",
+        "The state document, every action, every event and every refusal code, and who sees what, in Markdown.", said=False,
     ),
     _reading(
         "get_data", "/v1/games/{game}/data", "Get the data of the game: map, pieces, cards, costs, limits", get_data,
         in_json("The data.", GAME_DATA),
-        "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.",
+        "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.", said=False,
     ),
     _reading(
         "get_table_rulebook", "/v1/table/rulebook", "Get the rules of the table, which hold for every match, as a text",
@@ -440,22 +448,23 @@ OPERATIONS = (
     _reading(
         "get_table_contract", "/v1/table/contract", "Get the description of the table's JSON as a text",
         get_table_contract, Answer("CONTRACT.md of the table.", _MARKDOWN),
-        "The table's document, its actions, events and refusal codes, in Markdown.",
+        "The table's document, its actions, events and refusal codes, in Markdown.", said=False,
     ),
     _reading(
         "get_table_data", "/v1/table/data", "Get the data of the table: limits, levels of play", get_table_data,
-        in_json("The data.", TABLE_DATA), "Everything countable at the table. The rules of the table refer to it.",
+        in_json("The data.", TABLE_DATA), "Everything countable at the table. The rules of the table refer to it.", said=False,
     ),
     _reading(
         "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
         in_json("The schemas.", GAME_SCHEMA),
         "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).",
+        said=False,
     ),
     _reading(
         "get_stylesheet", "/v1/games/{game}/look.css", "Get the style of a game's pictures, for pages that show frames", get_stylesheet,
         Answer("The style.", {CSS: TEXT_SCHEMA}),
         "The colours of every class that a fragment may have, light and dark. The `color-scheme` of the page chooses.",
-        query=LookQuery(),
+        query=LookQuery(), said=False,
     ),
     _reading(
         "get_definitions", "/v1/games/{game}/look.svg", "Get the definitions of a game's pictures, for pages that show frames",
@@ -468,7 +477,7 @@ OPERATIONS = (
 SERVER_OPERATIONS = (
     _reading(
         "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", LIMITS),
-        "How much a player, an address, a process or a request may use.", tag="server",
+        "How much a player, an address, a process or a request may use.", tag="server", said=False,
     ),
     _reading(
         "list_problems", "/v1/problems", "List the kinds of problems", list_problems,

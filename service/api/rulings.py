@@ -19,7 +19,8 @@ _RULE = re.compile(rf"^- \*\*(?P<id>{patterns.RULE})\*\* (?P<text>.+)$")
 _SOURCE = re.compile(r"\[(?P<source>[SPR])[^\]]*\]")
 _RULED = re.compile(r"\[[^\]]*\bR\b[^\]]*\]")
 _REASON = say("Reason")  # the word before the reason of a ruling
-_QUOTED = re.compile(r'"([^"]+)"')
+_QUOTED = re.compile(r'"([^"]+)"|«([^»]+)»')
+RULES = "RULES.md"
 
 
 @lru_cache(maxsize=16)
@@ -48,7 +49,12 @@ def parsed_rules(markdown: str) -> list[dict[str, Any]]:
 def rulebook(folder: Path, language: str) -> Path:
     """Return the rules in a folder: `RULES.<language>.md`, or RULES.md if they are not in that language."""
     translated = folder / f"RULES.{language}.md"
-    return translated if translated.exists() else folder / "RULES.md"
+    return translated if translated.exists() else folder / RULES
+
+
+def rules_in(book: Path) -> list[dict[str, Any]]:
+    """Return the rules in a file, one by one."""
+    return parsed_rules(book.read_text("utf-8"))
 
 
 def option_rows(folder: Path) -> dict[str, dict[str, Any]]:
@@ -70,7 +76,7 @@ def rulings(folder: Path, language: str) -> list[dict[str, Any]]:
     found = []
     words = Words(language, catalogue(language, folder), {})
     why = re.compile(rf"(?:{words(_REASON)}|{_REASON})(?: [^:.]+)?: (.+?)(?= \[[SPR]\b|$)")
-    for rule in parsed_rules(rulebook(folder, language).read_text("utf-8")):
+    for rule in rules_in(rulebook(folder, language)):
         if _RULED.search(rule["text"]):
             option = chosen.get(rule["id"])
             row = {"default": None, **options[option]} if option is not None else _alone(rule, why)
@@ -91,7 +97,7 @@ def _ruling(
         "id": rule["id"],
         "section": rule["section"],
         "text": rule["text"],
-        "quoted": _QUOTED.findall(rule["text"]),
+        "quoted": [one or other for one, other in _QUOTED.findall(rule["text"])],
         "why": " ".join(why.findall(rule["text"])) or None,
         "option": option,
         "readings": [

@@ -64,9 +64,9 @@ def made(value: Any, address: str) -> Response:
     return response
 
 
-def markdown_response(text: str) -> Response:
+def markdown_response(text: str, language: str = "en") -> Response:
     """Return a response in Markdown."""
-    return Response(text, mimetype="text/markdown")
+    return Response(text, headers={"Content-Language": language}, mimetype="text/markdown")
 
 
 def also_as(media_type: str, response: Response, accept: str | None) -> Response:
@@ -136,7 +136,7 @@ def in_language(response: Response | Reply, language: str) -> Response | Reply:
     if isinstance(response, Reply):
         headers = [(name, f"{value}, Accept-Language" if name == "Vary" else value) for name, value in response.headers]
         return response._replace(headers=[*headers, ("Content-Language", language)])
-    response.headers["Content-Language"] = language
+    response.headers.setdefault("Content-Language", language)
     response.vary.add("Accept-Language")
     return response
 

@@ -8,19 +8,21 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from markupsafe import Markup, escape
 
 from events import lists
 from events.errors import NoGame
 from games.kernel import Game
-from service.api.catalogue import rules
-from service.api.rulings import rulebook, rulings
+from games.sentences import say
+from service.api.rulings import RULES, rulebook, rules_in, rulings
 from service.http.keys import Caller
+from service.http.languages import page_language
 from service.http.static import CRESTS
 from service.pages.creating import label_of, profile_text, told_value
 from service.pages.html import Pages, crests_of, game_in_brief, html_response, look_of, seat_name
 from service.pages.lobby import cover
+from web.languages import ENGLISH, TABLE
 
 _CODE = re.compile(r"`([^`]+)`")
 _STRONG = re.compile(r"\*\*([^*]+)\*\*")
@@ -35,12 +37,14 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
     found = pages.service.games.get(game)
     if found is None:
         raise NoGame(game, pages.service.games)
-    intro, words = list(_intro(found)), look_of(found).say
+    language = page_language(request.environ)
+    intro, words = list(_intro(found, language)), look_of(found).say
     values = {
         "here": game,
         "game": game_in_brief(found),
         "about": Markup(intro[0]).striptags() if intro else words(found.title),
         "intro": intro,
+        "in_english": None if language == ENGLISH else _in_english(found, language),
         "cover": cover(pages, game),
         "crests": Markup(crests_of(found)),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
@@ -54,7 +58,7 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
             }
             for name, schema in found.options.schema["properties"].items()
         ],
-        "sections": list(_sections(found)),
+        "sections": list(_sections(found, language)),
         "revision": found.revision,
     }
     return html_response(pages, "game.html", values)
@@ -65,18 +69,14 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
     found = pages.service.games.get(game)
     if found is None:
         raise NoGame(game, pages.service.games)
-    words = look_of(found).say
+    words, language = look_of(found).say, page_language(request.environ)
     listed = [
         {
             **ruling,
             "text": in_html(_SOURCE.sub("", ruling["text"])),
-            "balance": words(ruling["balance"] or ""),
-            "readings": [
-                {**one, "reading": words(one["reading"]), "value": told_value(one["value"]), "played": not place}
-                for place, one in enumerate(ruling["readings"])
-            ],
+            "readings": [{**one, "value": told_value(one["value"]), "played": not place} for place, one in enumerate(ruling["readings"])],
         }
-        for ruling in rulings(found.folder, words.language)
+        for ruling in rulings(found.folder, language)
     ]
     sections = [{"title": _heading(title), "rulings": list(some)} for title, some in groupby(listed, itemgetter("section"))]
     values = {
@@ -100,19 +100,29 @@ def _running(pages: Pages, game: str) -> str | None:
     return None
 
 
-def _intro(game: Game) -> Iterator[Markup]:
-    """Yield the paragraphs of the rulebook before its first section, without lists, tables and notes about the file."""
-    text = rulebook(game.folder, look_of(game).say.language).read_text("utf-8").split("\n## ")[0]
+def _in_english(game: Game, language: str) -> str | None:
+    """Return a sentence about the rules that are not in a language, or None if all are."""
+    if rulebook(game.folder, language).name == RULES:
+        return say("The rules are in English.")
+    return say("The rules of the table, which come last, are in English.") if rulebook(TABLE, language).name == RULES else None
+
+
+def _intro(game: Game, language: str) -> Iterator[Markup]:
+    """Yield the paragraphs of RULES.md before its first section, without lists, tables and notes about the file."""
+    text = rulebook(game.folder, language).read_text("utf-8").split("\n## ")[0]
     for paragraph in text.split("\n\n")[1:]:
         if not paragraph.startswith(("Every rule has", "All numbers", "Public sources", "-", "|")):
             yield in_html(" ".join(paragraph.split()))
 
 
-def _sections(game: Game) -> Iterator[dict[str, Any]]:
+def _sections(game: Game, language: str) -> Iterator[dict[str, Any]]:
     """Yield the sections of the rules, of the game and then of the table."""
-    for place, (title, found) in enumerate(groupby(rules(game, look_of(game).say.language), key=lambda rule: rule["section"])):
+    books = [rulebook(folder, language) for folder in (game.folder, TABLE)]
+    sections = [(book, title, list(found)) for book in books for title, found in groupby(rules_in(book), itemgetter("section"))]
+    for place, (book, title, found) in enumerate(sections):
         listed = [{"id": rule["id"], "text": in_html(_SOURCE.sub("", rule["text"]))} for rule in found]
-        yield {"id": f"section-{place}", "title": _heading(title), "rules": listed}
+        written = ENGLISH if book.name == RULES else language
+        yield {"id": f"section-{place}", "title": _heading(title), "language": written, "rules": listed}
 
 
 def in_html(text: str) -> Markup:
