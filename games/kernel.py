@@ -19,7 +19,7 @@ from games.draws import Draws
 from games.profiles import Profiles
 from games.scene import Fight, Scene
 from games.schema import Fields, Malformed, Shape, always, record
-from games.sentences import Sentence
+from games.sentences import Sentence, either, listed, say
 
 State = Any  # a game's own TypedDict (games/<game>/document.py); the kernel reads only the keys that every game has
 S = TypeVar("S")
@@ -264,7 +264,8 @@ class Game(NamedTuple):
         """
         parts = self.profiles.get(profile)
         if parts is None:
-            raise Refused(no("bad_options", reason=f"there is no profile {profile!r}, only {' and '.join(self.profiles) or 'none'}"))
+            known = listed(list(self.profiles)) or say("none")
+            raise Refused(no("bad_options", reason=say("there is no profile {profile!r}, only {known}", profile=profile, known=known)))
         return {name: value for part in parts if seats in part.seats for name, value in part.options.items()}
 
     def deeds(self) -> dict[str, Deed]:
@@ -407,11 +408,11 @@ def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance
     if refusal is not None:
         raise Refused(refusal)
     if actor not in state["to_act"]:
-        raise Refused(no("not_your_turn", actor=actor, to_act=" and ".join(state["to_act"])))
+        raise Refused(no("not_your_turn", actor=actor, to_act=listed(state["to_act"])))
     phase = game.phases[state["phase"]]
     deed = phase.get(action["type"])
     if deed is None:
-        raise Refused(no("wrong_phase", type=action["type"], phase=state["phase"], allowed=" or ".join(phase)))
+        raise Refused(no("wrong_phase", type=action["type"], phase=state["phase"], allowed=either(phase)))
     refusal = deed.judge(state, actor, action)
     if refusal is not None:
         raise Refused(refusal)

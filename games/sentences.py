@@ -7,7 +7,8 @@ the functions here (`./run texts`), so they are literals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 
@@ -73,6 +74,15 @@ def listed(names: Sequence[str]) -> str:
     ('red, blue and green', 'red', '')
     """
     return Sentence("{names} and {last}", {"names": list(names[:-1]), "last": names[-1]}) if len(names) > 1 else "".join(names)
+
+
+def either(names: Iterable[str]) -> str:
+    """Return names as a choice.
+
+    >>> either(["move", "attack", "pass"]), either(["pass"])
+    ('move or attack or pass', 'pass')
+    """
+    return reduce(lambda one, other: say("{one} or {other}", one=one, other=other), names)
 
 
 def joined(names: Sequence[str]) -> str:

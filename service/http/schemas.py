@@ -21,6 +21,7 @@ from events.notary.server_log import PAGE as LEAVES
 from events.store.queue.studies import ANALYSTS
 from games import patterns
 from games.picture import THEMES
+from games.sentences import say
 from record.notices import KINDS
 from service.http import names
 from service.http.limits import LARGEST_ROUND, LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
@@ -63,7 +64,7 @@ class Visible(validate.Validator):
     def __call__(self, value: Any) -> Any:
         """Return the text. Raise ValidationError if it has such a character."""
         if _UNSEEN_BEYOND.search(value):
-            raise ValidationError(_NAME_RULE)
+            raise ValidationError(f"{_NAME_RULE}.")
         return value
 
 
@@ -73,12 +74,13 @@ class Unlike(validate.Validator):
     def __call__(self, value: Any) -> Any:
         """Return the name. Raise ValidationError if it can."""
         if not names.unlike(value):
-            raise ValidationError("The letters of a word are of one script, and have at most four marks, each once.")
+            raise ValidationError(f"{_LIKE_RULE}.")
         return value
 
 
-_NAME_RULE = "No invisible or directional characters, and no blank at either end."
-NAME_RULES = (validate.Length(1, LONGEST_NAME), Pattern(NAME, error=_NAME_RULE), Visible(), Unlike())
+_NAME_RULE = say("No invisible or directional characters, and no blank at either end")
+_LIKE_RULE = say("The letters of a word are of one script, and have at most four marks, each once")
+NAME_RULES = (validate.Length(1, LONGEST_NAME), Pattern(NAME, error=f"{_NAME_RULE}."), Visible(), Unlike())
 
 
 class Whole(fields.Integer):
@@ -772,4 +774,5 @@ def reason_of(wrong: ValidationError) -> str:
         if name != "_schema":
             parts.append(str(name)[:_LONGEST_PART])
     first = messages[0] if isinstance(messages, list) and messages else messages
-    return f"{'.'.join(parts)}: {first}".rstrip(".") if parts else str(first).rstrip(".")
+    what = str(first).rstrip(".")
+    return say("{field}: {what}", field=".".join(parts), what=what) if parts else what
