@@ -333,7 +333,7 @@ def _fighter(view: View, battle: Any, role: str, events: Sequence[Event]) -> Sid
         }
     waits = say("has still to bid") if seat in view["to_act"] and view["phase"] == data.BIDS_PHASE else ""
     return Side(
-        name=LOOK.crests[seat].name if not pirate else LOOK.word(data.PIRATE).capitalize(),
+        name=LOOK.crests[seat].name if not pirate else say("Pirate"),
         role=say("attacks") if role == data.ATTACKER else say("defends"),
         seat=None if pirate else seat,
         pieces=tuple(pieces),
