@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -31,6 +32,7 @@ WINDOWS: dict[str, ViewportSize] = {
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SETTLED = 400  # milliseconds after the last answer, for pictures that fade in
 PATIENCE = 600  # long polls
+THINKING = 120_000  # milliseconds
 
 
 @contextmanager
@@ -89,8 +91,11 @@ def photograph_pages(browser: str, games: Sequence[Game], to: Path, only: str = 
     said = words_of(language)
     with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:
         ada, ben = (_Player(place.url, name) for name in ("Ada", "Ben"))
-        readers = {key: _reader(opened, place.url, key, language) for key in ("", ada.key)}
-        for moment in (*_moments_of_the_site(ada, ben, said), *(moment for game in games for moment in _moments_of(ada, game, only))):
+        rex = _Player(place.url, "Rex", place.admin_key)
+        readers = {key: _reader(opened, place.url, key, language) for key in ("", ada.key, ben.key, rex.key)}
+        of_games = (moment for game in games for moment in _moments_of(ada, game, only))
+        site = _moments_of_the_site(ada, ben, said), _moments_of_a_finished_match(ada, only), _moments_of_a_dispute(ada, ben, rex, only)
+        for moment in chain(*site, of_games):
             if re.search(only, moment.name):
                 for image in _photographs(readers[moment.key], moment, to, language):
                     print(image.name, flush=True)
@@ -107,9 +112,10 @@ def _reader(browser: Browser, url: str, key: str, language: str) -> BrowserConte
 class _Player(httpx.Client):
     """A player of the private service."""
 
-    def __init__(self, url: str, name: str) -> None:
-        super().__init__(base_url=url, timeout=60)
-        made = self.send_json("/v1/players", {"name": name})
+    def __init__(self, url: str, name: str, admin_key: str = "") -> None:
+        """Make the player: a referee, if the admin key is given."""
+        super().__init__(base_url=url, timeout=60, headers={"Authorization": f"Bearer {admin_key}"} if admin_key else {})
+        made = self.send_json("/v1/players", {"name": name, **({"role": "referee"} if admin_key else {})})
         self.player, self.key = made["id"], made["key"]
         self.headers["Authorization"] = f"Bearer {self.key}"
 
@@ -131,8 +137,6 @@ def _moments_of_the_site(ada: _Player, ben: _Player, said: Words) -> Iterator[Mo
     ben.send_json(f"/v1/matches/{tables[1]}/actions", {"type": "resign"})
     table = tables[0]
     waiting = ada.create("war", {"red": "me", "blue": "open"}, code=True)
-    over = _played(ada, "war", ["red", "blue"])
-    fight = _fight_of(ada, over)
 
     def open_form(page: Page) -> None:
         page.locator("[data-create=war]").click()
@@ -172,6 +176,20 @@ def _moments_of_the_site(ada: _Player, ben: _Player, said: Words) -> Iterator[Mo
         ben.post(f"/v1/matches/{table}/phrases?seat=blue", json={"phrase": "good_luck"}).raise_for_status()
         page.locator(".said").wait_for()
 
+    def forget(page: Page) -> None:
+        open_account(page)
+        page.get_by_role("button", name="Forget it here").click()
+
+    def resign(page: Page) -> None:
+        at_the_table(page)
+        page.locator("#play .attable button", has_text=re.compile("resign", re.IGNORECASE)).click()
+
+    def sit_with_a_code(page: Page) -> None:
+        page.locator(f"[data-join='{waiting}']").first.click()
+
+    offered = ada.create("war", {"red": "me", "blue": "open"})
+    ben.send_json(f"/v1/matches/{offered}/seats/blue", {})
+    ben.send_json(f"/v1/matches/{offered}/actions", {"type": "offer", "what": "draw"})
     yield Moment("stranger-lobby", "/")
     yield Moment("stranger-account", "/", act=open_account, dialog=True)
     yield Moment("stranger-match", f"/m/{waiting}")
@@ -183,7 +201,6 @@ def _moments_of_the_site(ada: _Player, ben: _Player, said: Words) -> Iterator[Mo
     yield Moment("player", f"/p/{ben.player}", ada.key)
     yield Moment("player-own", f"/p/{ada.player}", ada.key)
     yield Moment("waiting", f"/m/{waiting}", ada.key)
-    yield Moment("invitation", f"/m/{waiting}", ada.key, lambda page: page.get_by_role("button", name=said("Invite")).click(), dialog=True)
     yield Moment("table", f"/m/{table}", ada.key, at_the_table)
     yield Moment("hand-over", f"/m/{table}", ada.key, hand_over, dialog=True)
     yield Moment(
@@ -191,13 +208,72 @@ def _moments_of_the_site(ada: _Player, ben: _Player, said: Words) -> Iterator[Mo
     )
     yield Moment("phrases", f"/m/{table}", ada.key, speak)
     yield Moment("offline", f"/m/{table}", ada.key, lambda page: page.context.set_offline(True))
+    yield Moment("check", "/check")
+    yield Moment("rulings", "/games/war/rulings")
+    yield Moment("missing", "/m/nowhere")
+    yield Moment("forget-key", "/", ada.key, forget, dialog=True)
+    yield Moment("resign", f"/m/{table}", ada.key, resign, dialog=True)
+    yield Moment("offer", f"/m/{offered}", ada.key)
+    yield Moment("code", "/?status=open", ben.key, sit_with_a_code, dialog=True)
+
+
+def _moments_of_a_finished_match(ada: _Player, only: str) -> Iterator[Moment]:
+    """Yield what there is to see of a match that is over, of War!."""
+    if not any(re.search(only, name) for name in ("fight", "keys", "rule", "text", "hint", "why", "analysis", "audit")):
+        return
+    over = _played(ada, "war", ["red", "blue"])
+    fight = _fight_of(ada, over)
+    practice = ada.send_json("/v1/matches", {"fork_of": over, "at": 20})["id"]
+    ada.send_json(f"/v1/matches/{over}/analysis", {})
+
+    def analyse(page: Page) -> None:
+        page.get_by_role("button", name="Analyse this match").click()
+        page.locator("#analysis polyline").first.wait_for(timeout=THINKING)
+        page.locator("#analysis").scroll_into_view_if_needed()
+
+    def audit(page: Page) -> None:
+        page.get_by_role("button", name="Check this match").click()
+        page.get_by_text("All that could be checked here holds").wait_for()
+        page.locator("#audit").scroll_into_view_if_needed()
+
+    def hint(page: Page) -> None:
+        page.get_by_role("button", name="Hint", exact=True).click()
+        page.get_by_role("dialog").get_by_text("would do this").wait_for(timeout=THINKING)
+
+    def why(page: Page) -> None:
+        page.locator(".target").first.focus()
+        page.keyboard.press("w")
+        page.locator("#why-list button").first.wait_for()
+
+    yield Moment("hint", f"/m/{practice}", ada.key, hint, dialog=True)
+    yield Moment("why", f"/m/{over}", ada.key, why, dialog=True)
+    yield Moment("analysis", f"/m/{over}", ada.key, analyse)
+    yield Moment("audit", f"/m/{over}", ada.key, audit)
     yield Moment("fight", f"/m/{over}?at={fight}&viewer=spectator", ada.key)
     yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.get_by_role("button", name=said("Keys")).click(), dialog=True)
     yield Moment("rule", f"/m/{over}", ada.key, lambda page: page.locator("#log .rule").last.click(), dialog=True)
     yield Moment("text", f"/m/{over}", ada.key, lambda page: page.locator("#text").click())
-    yield Moment("check", "/check")
-    yield Moment("rulings", "/games/war/rulings")
-    yield Moment("missing", "/m/nowhere")
+
+
+def _moments_of_a_dispute(ada: _Player, ben: _Player, rex: _Player, only: str) -> Iterator[Moment]:
+    """Yield what the seats and a referee see of a dispute, until it is settled."""
+    if not any(re.search(only, name) for name in ("case-seat", "case-referee", "case-ruled", "disputed", "desk")):
+        return
+    match = ada.create("war", {"red": "me", "blue": "open"}, options={"first_seat": "red"})
+    ben.send_json(f"/v1/matches/{match}/seats/blue", {})
+    _wait(ada, match, lambda standing: standing["to_act"] == ["red"])
+    version = ada.send_json(f"/v1/matches/{match}/actions", ada.get(f"/v1/matches/{match}/choices").json()["choices"][0]["action"])[
+        "version"
+    ]
+    ada.send_json(f"/v1/matches/{match}/disputes", {"version": version, "text": "The unit should stand one tile farther to the left."})
+    ben.send_json(f"/v1/matches/{match}/disputes/1/statements", {"text": "It stands where you have put it."})
+    yield Moment("disputed", f"/m/{match}", ada.key)
+    yield Moment("case-seat", f"/m/{match}/disputes/1", ada.key)
+    yield Moment("desk", "/disputes", rex.key)
+    rex.send_json(f"/v1/matches/{match}/actions", {"type": "take_dispute", "dispute": 1})
+    yield Moment("case-referee", f"/m/{match}/disputes/1", rex.key)
+    rex.send_json(f"/v1/matches/{match}/disputes/1/ruling", {"verdict": "rejected", "text": "The entry says so."})
+    yield Moment("case-ruled", f"/m/{match}/disputes/1", ada.key)
 
 
 def _moments_of(ada: _Player, game: Game, only: str) -> Iterator[Moment]:

@@ -74,7 +74,7 @@ OPTION_SHAPES: dict[str, Shape] = {
         always(data.RANDOM), listing(NAMED_SYMBOL, 0, 2), about="the symbols left out: 2 with 2 seats, 1 with 3, 0 with 4"
     ),
     "map": either(always(data.GENERATED), mapping(TILE, FACE), about="generated, or every tile's symbol or brown"),
-    "map_number": nullable(whole(0, data.GENERATOR.modulus - 1, about="the number that a generated map follows from; null draws one")),
+    "map_number": nullable(whole(0, data.GENERATOR.modulus - 1, about="the number that a generated map follows from; none: one is drawn")),
     "starting_cards": flag("whether later seats begin with cards"),
     "room_by_card": flag("whether units of the turn's first card make room for the second (WAR-REI-06)"),
     "garrisons": flag("whether the units of a seat that leaves stay as defenders (WAR-LEA-02)"),

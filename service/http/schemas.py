@@ -513,8 +513,9 @@ VIEWER_ID = Pattern(patterns.SEAT, error="A seat, `spectator` or `auditor`.")
 
 
 class MatchPageQuery(Schema):
-    """The query of the page of a match, as its links make it."""
+    """The query of the page of a match, as its links make it. `part`: its table alone, while it waits for players."""
 
+    part = Text(load_default="", validate=validate.OneOf(["", "table"]))
     at = Whole(validate=validate.Range(1, LARGEST))
     viewer = Text(validate=VIEWER_ID)
 

@@ -90,10 +90,7 @@ def matches_shown(pages: Pages, standings: Sequence[Mapping[str, Any]], caller: 
 def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any) -> dict[str, Any]:
     game = pages.service.games[standing["game"]]
     told = look_of(game)
-    outcome, to_act = standing["outcome"] or {}, standing["to_act"]
-    overruled = outcome.get("overruled", {})
     running = standing["status"] == "playing"
-    kept = standing["invited"]
     mine = [seat for seat, who in standing["seats"].items() if caller.id is not None and who.get("player") == caller.id]
     return {
         "id": standing["id"],
@@ -104,28 +101,37 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
         "thumb": _thumb(pages, standing),
         "status": say("round {number}", number=standing["round"]) if running else _STATES[standing["status"]],
         "phase": told.word(standing["phase"]) if running else "",
-        "clock": _clock(standing["clock"]),
+        "clock": clock_text(standing["clock"]),
         "hidden": standing["spectators"] != "all" and standing["status"] != "over",
         "code": standing["code_needed"],
         "signed": standing["signed"] == REQUIRED,
         "updated": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(standing["updated"] / 1000)),
         "ago": ago((pages.service.platform.clock.now() - standing["updated"]) / 1000),
-        "mine_to_act": running and any(seat in to_act for seat in mine),
-        "seats": [
-            {
-                "id": seat,
-                "name": seat_name(game, seat),
-                "open": who.get("open", False) and not mine and kept.get(seat, caller.id) == caller.id,
-                "kept": seat in kept,
-                "player": name(kept[seat]) or say("nobody") if seat in kept else occupant(who, name, seat_name(game, seat)),
-                "person": who.get("player"),
-                "offered": caller.id is not None and standing["handovers"].get(seat) == caller.id,
-                "acts": running and seat in to_act,
-                "won": seat in (outcome.get("winners") or ()) and overruled.get("remedy") != "void" and overruled.get("seat") != seat,
-            }
-            for seat, who in ((seat, standing["seats"][seat]) for seat in standing["order"])
-        ],
+        "mine_to_act": running and any(seat in standing["to_act"] for seat in mine),
+        "seats": seats_shown(game, standing, caller, name),
     }
+
+
+def seats_shown(game: Game, standing: Mapping[str, Any], caller: Caller, name: Callable[[str], str | None]) -> list[dict[str, Any]]:
+    """Return the seats of a match in turn order, as templates expect them. `open`: the caller may sit down."""
+    kept, outcome, to_act = standing["invited"], standing["outcome"] or {}, standing["to_act"]
+    overruled, running = outcome.get("overruled", {}), standing["status"] == "playing"
+    sits = caller.id is not None and any(who.get("player") == caller.id for who in standing["seats"].values())
+    return [
+        {
+            "id": seat,
+            "name": seat_name(game, seat),
+            "open": who.get("open", False) and not sits and kept.get(seat, caller.id) == caller.id,
+            "kept": seat in kept,
+            "free": who.get("open", False) and seat not in kept,
+            "player": name(kept[seat]) or say("nobody") if seat in kept else occupant(who, name, seat_name(game, seat)),
+            "person": who.get("player"),
+            "offered": caller.id is not None and standing["handovers"].get(seat) == caller.id,
+            "acts": running and seat in to_act,
+            "won": seat in (outcome.get("winners") or ()) and overruled.get("remedy") != "void" and overruled.get("seat") != seat,
+        }
+        for seat, who in ((seat, standing["seats"][seat]) for seat in standing["order"])
+    ]
 
 
 def _thumb(pages: Pages, standing: Mapping[str, Any]) -> str | None:
@@ -149,11 +155,12 @@ def occupant(who: Mapping[str, Any], name: Callable[[str], str | None], seat: st
     return ai_name(who["ai"]) if "ai" in who else say("{seat} is open", seat=seat)
 
 
-def _clock(clock: Mapping[str, Any]) -> Sentence | str:
+def clock_text(clock: Mapping[str, Any]) -> Sentence | str:
+    """Return a clock in words, or "" if there is none."""
     if clock["kind"] == "none":
         return ""
     if clock["kind"] == "days":
-        return say_many("{count} hour a turn", "{count} hours a turn", clock["hours"], count=clock["hours"])
+        return say("{time} a turn", time=span(clock["hours"] * HOUR))
     time = span(clock["seconds"])
     return say("{time} an action", time=time) if clock["kind"] == "per_action" else say("{time} a seat", time=time)
 

@@ -21,15 +21,16 @@ from service import sight
 from service.api.pictures import last_events
 from service.api.sidelog import note_view
 from service.http.directory import Company
-from service.http.keys import Caller
+from service.http.keys import NOBODY, Caller
 from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.problems import Problem
 from service.http.responses import JSON, sorted_json, tagged
 from service.http.schemas import MatchPageQuery, WordsQuery
 from service.kept import of_position
-from service.pages.html import AI_WORDS, Pages, game_in_brief, look_of, page_response, rendered, seat_name, shown
+from service.pages.html import AI_WORDS, Pages, game_in_brief, html_response, look_of, page_response, rendered, seat_name, shown
 from service.pages.lobby import occupant
+from service.pages.seating import table_of
 from web.languages import forms
 from web.look import all_definitions
 from web.page import sheet_svg
@@ -48,6 +49,10 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
     newest = recall.position(service.platform, match)
     seen = sight.seen(service.platform, newest, caller)
     viewer = _viewer(newest, caller, query.get("viewer"))
+    if query["part"] == "table":
+        note_view(service, newest, caller, viewer, seen.version)
+        company = service.directory.company(sight.players_at(seen))
+        return html_response(pages, "table.html", table_of(pages, seen, caller, company.name))
     position = seen if query.get("at") is None else recall.state_at(service.platform, match, min(query["at"], seen.version))
     note_view(service, newest, caller, viewer, position.version)
     asked, origin = query.get("viewer") or "", service.addresses.origin(request.environ)
@@ -96,6 +101,8 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
         "fight": Markup(sheet_svg(drawing.fight) if drawing.fight is not None else ""),
         "panels": Markup("".join([sheet_svg(sheet) for sheet in drawing.panels])),
         "news": drawing.news.sentences,
+        "waits": seen.status == "open",
+        **table_of(pages, seen, NOBODY, company.name),
     }
     return rendered(pages, "match.html", values, audits=True)
 

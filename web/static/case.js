@@ -75,6 +75,7 @@ const EVENTS = {
   ruling_accepted: (event) => t("{actor} accepts the ruling", event),
   ruling_appealed: (event) => t("{actor} appeals against the ruling", event),
   dispute_settled: (event) => t("{actor}: the ruling takes effect", event),
+  freeze_ended: (event) => t("{actor} lets the match go on", event),
 };
 
 const pathName = (pointer) => pointer.slice(1).split("/").map((part) => word(words, part.replaceAll("~1", "/").replaceAll("~0", "~"))).join(", ");

@@ -173,10 +173,17 @@ export class Comparing {
 
   /**
    * Compare the newest checkpoint of the log with the one that was kept, and keep the larger one. Return {since}: when the one before was
-   * seen, in ms, or null if there was none; and {renamed} if the log had another name before. Throw Disagreement.
+   * seen, in ms, or null if there was none; {renamed} if the log had another name before; {begun}: false if the server has none yet, and
+   * has shown none here. Throw Disagreement.
    */
   async log(now = Date.now()) {
-    const note = await (await this.ask("/log/checkpoint")).text();
+    let note;
+    try {
+      note = await (await this.ask("/log/checkpoint")).text();
+    } catch (problem) {
+      if (problem.status !== 404 || (await this.storage.get("logs", LOG))?.last) throw problem;
+      return { since: null, renamed: null, begun: false };
+    }
     const head = await this.#checkpoint(note);
     const { last: noted } = (await this.storage.get("logs", LOG)) ?? {};
     const last = noted && (await this.receipts.isSigned(noted.note)) ? noted : null;
@@ -262,7 +269,7 @@ export function told({ agree, chained }, log, lasting) {
     : lasting
       ? t("From now on this browser keeps receipts of this match, and compares them when you come back.")
       : "";
-  const continues = log === null ? t("The server's log could not be asked for.") : "";
+  const continues = log === null ? t("The server's log could not be asked for.") : log.begun === false ? t("The server's log has not begun yet.") : "";
   const renamed = log?.renamed ? t("The server's log has another name than before, when it was {name}.", { name: log.renamed }) : "";
   const since = log?.since ? t("The log continues what you saw on {day}.", { day: dayOf(log.since) }) : "";
   const fades = lasting ? "" : t("This browser keeps nothing, so receipts are compared only while this page is open.");

@@ -33,7 +33,10 @@ export async function keep(note) {
   }
 }
 
-/** Compare what was kept of a match, and of the log, with what the server says now. Tell in an element what comes of it. */
+/**
+ * Compare what was kept of a match, and of the log, with what the server says now. Tell in an element what comes of it. Return false if the
+ * log should be asked for again.
+ */
 export async function compare(standing, element) {
   line = element;
   try {
@@ -45,8 +48,10 @@ export async function compare(standing, element) {
     });
     const offered = found.agree ? [" ", make("a", { href: "/check" }, t("Check receipts"))] : [];
     line.replaceChildren(told(found, log, here.storage.lasting), ...offered);
+    return log !== null && log.begun !== false;
   } catch (problem) {
     failed(problem);
+    return true;
   }
 }
 

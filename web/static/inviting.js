@@ -39,15 +39,14 @@ export async function whom(question, send) {
   return found;
 }
 
-/** Show the link to a match, with its picture. `code`: what the match asks for, if it does; it stands behind the #, which no server is told. */
+/** Return the link to a match, with its picture. `code`: what the match asks for, if it does; it stands behind the #, which no server is told. */
 export async function invitation(match, code) {
   const address = `${location.origin}/m/${match}${code ? `#code=${code}` : ""}`;
   const link = make("p", { class: "key" }, address);
   const told = code ? t("Whoever has this link may sit down.") : t("Whoever opens this link may sit down at an open seat.");
-  const copied = () => copy(address, t("The link is copied."));
   const share = navigator.share ? make("button", { type: "button", onclick: () => navigator.share({ url: address }).catch(() => {}) }, t("Share it")) : null;
-  const row = make("p", { class: "row" }, make("button", { type: "button", onclick: copied }, t("Copy it")), share);
-  await opened(t("Invite to this match"), [await picture(address), make("p", { class: "note" }, told), link, row], null);
+  const row = make("p", { class: "row" }, make("button", { type: "button", onclick: () => copy(address, t("The link is copied.")) }, t("Copy it")), share);
+  return [await picture(address), make("p", { class: "note" }, told), link, row];
 }
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -11,7 +11,15 @@ async function load(into, query) {
   const response = await ask(`/?part=list&${query}`, { accept: "text/html" });
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   into.replaceChildren(...page.body.childNodes);
+  seated();
   return into.querySelectorAll(".match").length;
+}
+
+/** Offer no seat of a match in which the player sits already. The server writes the first list without knowing who reads it. */
+function seated() {
+  for (const link of document.querySelectorAll(`.match a[href="/p/${keeping.player}"]`)) {
+    for (const button of link.closest(".match").querySelectorAll("[data-join]")) button.replaceWith(t("a free seat"));
+  }
 }
 
 async function yours() {
@@ -59,6 +67,7 @@ const query = new URLSearchParams(location.search);
 
 async function arrive() {
   await introduced;
+  seated();
   await yours();
   watch();
   if (query.has("new") || query.has("invite")) show(query.get("new"), query.get("invite"));

@@ -20,6 +20,7 @@ const frames = new Frames();
 const words = JSON.parse(page.dataset.words);
 const asked = new URLSearchParams(location.search);
 const STEP = 900; // milliseconds from one version to the next while it plays on
+const [BRIEF, LONG] = [3, 300]; // sentences of a longer entry that are shown at first; letters of an entry that is shown as a whole
 const LOGGED = 60; // entries of the log before and after the shown one
 
 let viewer = page.dataset.viewer || null;
@@ -32,6 +33,7 @@ let wanted = shown;
 let playing = 0;
 let loading = null;
 let following = null;
+let here = { seats: [], watching: 0 }; // who is at the match now, as far as the stream has told
 let drafted = null; // the picture of a draft, which is shown instead of a version
 
 const board = new Board({ heading: $("the-heading"), board: $("the-board"), fight: $("the-fight"), panels: $("the-panels"), onPick: (id) => play.pick(id), wheel: matchMedia("(min-width: 56rem)").matches });
@@ -126,7 +128,7 @@ function draw() {
 function said(changed) {
   const line = frames.lines[shown];
   if (!line) return;
-  const sentences = told(line);
+  const [sentences] = folded(line);
   $("the-news").textContent = sentences;
   if (changed && document.hasFocus()) $("told-version").textContent = `${shown}: ${sentences}`;
   titled();
@@ -159,6 +161,14 @@ const told = (line) => {
   const text = line.text.join(" ");
   return text ? text.replace(PLAYER, (_, id) => actorName(id)) : `${actorName(line.actor)}: ${word(words, line.action ?? "").toLowerCase()}.`;
 };
+
+/** Return an entry in short, and the rest of it: a set-up tells of everything that is on the board. */
+function folded(line) {
+  const { text } = line;
+  const brief = text.length > BRIEF && text.join("").length > LONG ? text.slice(0, BRIEF) : text;
+  return [told({ ...line, text: brief }), brief === text ? null : told({ ...line, text: text.slice(BRIEF) })];
+}
+
 const PLAYER = /\{(p[a-z2-7]{16})\}/g;
 const toldAt = (version) => (frames.lines[version] ? told(frames.lines[version]) : null);
 const actorName = (id) => standing?.players[id]?.name ?? (/^p[a-z2-7]{16}$/.test(id) ? t("somebody") : seatName(id));
@@ -216,12 +226,13 @@ function log() {
 function entry(line) {
   const known = seats.some((seat) => seat.id === line.actor);
   const rules = (line.rules ?? []).map((id) => make("a", { href: `/games/${game}#${id}`, class: "rule", "data-rule": id }, id));
+  const [first, rest] = folded(line);
   const item = make(
     "li",
     { "data-version": line.version },
     make("button", { type: "button", class: "number", "aria-label": t("Version {version}", { version: line.version }), onclick: () => show(line.version) }, String(line.version)),
     make("span", { class: "badge" }, known ? crest(`b-${line.actor}`) : null),
-    make("span", {}, told(line), ...rules.flatMap((link) => [" ", link]), ...signature(line)),
+    make("span", {}, first, rest ? make("details", {}, make("summary", {}, t("All of it")), rest) : null, ...rules.flatMap((link) => [" ", link]), ...signature(line)),
   );
   return item;
 }
@@ -244,6 +255,7 @@ function people(now) {
     const who = standing?.seats[seat.id] ?? {};
     const name = occupant(seat.id);
     const acts = now.to_act?.includes(seat.id);
+    const there = here.seats.includes(seat.id) && make("span", { class: "there", title: t("here now") }, make("span", { class: "unseen" }, t("here now")));
     const substitute = now.substitutes?.[seat.id];
     const clock = now.clocks?.[seat.id];
     const mine = "player" in who && who.player === keeping.player;
@@ -252,11 +264,12 @@ function people(now) {
       "li",
       { class: acts ? "acts" : null },
       crest(`b-${seat.id}`),
-      make("span", { class: "who" }, who.player ? make("a", { href: `/p/${who.player}` }, name) : name, make("small", {}, " ", [seat.name, mine && t("you"), substitute && t("{level} plays for now", { level: word(words, `ai_${substitute}`) }), thinks && t("thinking")].filter(Boolean).join(", "))),
+      make("span", { class: "who" }, there || null, who.player ? make("a", { href: `/p/${who.player}` }, name) : name, make("small", {}, " ", [seat.name, mine && t("you"), substitute && t("{level} plays for now", { level: word(words, `ai_${substitute}`) }), thinks && t("thinking")].filter(Boolean).join(", "))),
       clock ? make("time", { class: "clock", "data-left": clock.left, "data-deadline": clock.deadline ?? "" }, clockText(clock.left)) : null,
     );
   });
   if (standing) $("players").replaceChildren(...rows);
+  $("watching").textContent = here.watching ? t.n("{count} watches.", "{count} watch.", here.watching) : "";
   tick();
 }
 
@@ -347,13 +360,25 @@ async function refresh() {
   ownEyes();
   eyes();
   await play.refresh(standing, mine());
+  await table();
   $("dispute").hidden = !mine().length || !["playing", "over"].includes(standing.status);
   signs();
   const ended = standing.status === "over" || standing.status === "closed";
   if (ended) finished();
   if (refresh.compared === ended || !navigator.onLine) return;
   refresh.compared = ended; // when the page is opened, and when the match ends
-  (await import("./evidence.js")).compare(standing, $("evidence"));
+  if (!(await (await import("./evidence.js")).compare(standing, $("evidence")))) refresh.compared = null;
+}
+
+/** While the match waits for players, show the table instead of the board. */
+async function table() {
+  const waits = standing.status === "open";
+  page.classList.toggle("waits", waits);
+  $("the-table").hidden = !waits;
+  const at = `${standing.version} ${keeping.player}`;
+  if (!waits || table.at === at) return;
+  table.at = at;
+  await import("./seating.js").then(({ show }) => show(play, $("the-table"))).catch(() => (table.at = null));
 }
 
 /** Say whether the moves of the player are signed. */
@@ -374,12 +399,16 @@ function watch() {
   following = new AbortController();
   const { signal } = following;
   follow({
-    open: (last) => ask(`${api}/stream?${new URLSearchParams({ after: last, phrases: keeping.key !== null, ...(viewer ? { viewer } : {}) })}`, { accept: "text/event-stream", signal }),
+    open: (last) => ask(`${api}/stream?${new URLSearchParams({ after: last, here: true, phrases: keeping.key !== null, ...(viewer ? { viewer } : {}) })}`, { accept: "text/event-stream", signal }),
     last: newest,
     signal,
     onEvent: ({ event, id, data }) => {
       if (event === "entry") arrived(Number(id));
       if (event === "phrase") import("./phrases.js").then(({ heard }) => heard(play, JSON.parse(data)));
+      if (event === "here") {
+        here = JSON.parse(data);
+        people(frames.lines[shown]?.now ?? standing ?? {});
+      }
       if (event === "clocks" && frames.lines[newest]) {
         frames.lines[newest].now = { ...frames.lines[newest].now, clocks: JSON.parse(data).clocks };
         if (shown === newest) people(frames.lines[newest].now);
@@ -387,6 +416,7 @@ function watch() {
     },
     onState: (now) => {
       state = STATES[now];
+      if (now !== "live") here = { seats: [], watching: 0 };
       $("live").dataset.state = now;
       rule();
       if (now === "live") refresh();

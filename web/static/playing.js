@@ -512,26 +512,11 @@ export class Playing {
 
   /** What can be done at the table and waits for an answer. */
   urgent() {
-    if (keeping.key === null && this.standing?.status === "open") {
-      return make("div", { class: "row urgent" }, t("A seat is open."), make("button", { type: "button", class: "first", onclick: () => player() }, t("Play here")));
-    }
     const found = this.table.choices.filter((choice) => URGENT.has(choice.action.type));
-    const invite = async () => (await import("./inviting.js")).invitation(this.match, this.standing.code);
-    const link = make("button", { type: "button", class: "small first", onclick: invite }, t("Invite"));
-    const code = this.standing?.code ? make("span", {}, ...t.around("Code: {code}", { code: make("code", {}, this.standing.code) })) : null;
-    const waiting = this.standing?.status === "open" && this.seats.length ? [t("Waiting for players."), link, code] : [];
-    const deeds = found.filter((choice) => choice.action.type !== "take_seat").concat(this.openSeats());
+    const deeds = found.filter((choice) => choice.action.type !== "take_seat");
     const lack = this.standing?.signed === "required" && this.unsigned ? [`${t("In this match moves must be signed.")} ${this.unsigned}`] : [];
-    const row = [...lack, ...waiting, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
+    const row = [...lack, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
     return row.length ? make("div", { class: "row urgent" }, ...row) : null;
-  }
-
-  /** The seats that the player may take, also those for which one needs a code, as choices. */
-  openSeats() {
-    const { status, seats = {}, invited = {} } = this.standing ?? {};
-    if (status !== "open" || this.seats.length) return [];
-    const may = Object.keys(seats).filter((seat) => seats[seat].open && (invited[seat] ?? keeping.player) === keeping.player);
-    return may.map((seat) => ({ action: { type: "take_seat", seat } }));
   }
 
   /** What else can be done at the table, behind one button. */
@@ -570,7 +555,6 @@ export class Playing {
     const { type } = choice.action;
     const name = deed(this.words, choice.action);
     if (GRAVE.has(type) && !(await isSure(t("{deed}. Are you sure?", { deed: name }), name))) return undefined;
-    if (type === "take_seat") return this.sit(choice.action.seat);
     const action = { ...choice.action };
     for (const [field, range] of Object.entries(choice.choose ?? {})) {
       const [min, max] = range;

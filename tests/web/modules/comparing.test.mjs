@@ -261,6 +261,24 @@ test("what came of comparing is said in a line", () => {
   assert.match(told({ agree: 1, chained: true }, { since: null, renamed: "old" }, true), /another name than before, when it was old\.$/);
 });
 
+test("a log that has not begun is no failure, but one that is gone is", async () => {
+  const server = new Server();
+  const answer = server.ask;
+  const none = Object.assign(new Error("The log has no checkpoint yet."), { status: 404 });
+  server.ask = async (path) => {
+    if (path === "/log/checkpoint") throw none;
+    return answer(path);
+  };
+  const here = reader(server);
+  const log = await here.log();
+  assert.deepEqual(log, { since: null, renamed: null, begun: false });
+  assert.match(told({ agree: 0, chained: true }, log, true), /has not begun yet/);
+  server.ask = answer;
+  assert.deepEqual(await here.log(), { since: null, renamed: null });
+  server.ask = async () => Promise.reject(none);
+  await assert.rejects(here.log(), none);
+});
+
 test("a checkpoint that a file shows is compared with the one that was kept", async () => {
   const server = new Server();
   const here = reader(server);
