@@ -1,4 +1,4 @@
-"""Measure the page of a match in a browser: the time to its first picture, of a step and of a jump, and the memory of a whole replay.
+"""Measure the page of a match in a browser: its first picture, also over 3G, a step, a jump, and the memory of a whole replay.
 
 The time of a step or jump is from the change of the scrub bar until the new picture is laid out, in a page that has loaded every frame.
 """
@@ -28,6 +28,8 @@ STEPS = 300
 FIRST = 1000.0  # milliseconds
 STEP = 16.0  # milliseconds
 HEAP = 20.0  # MB
+SLOW = 4000.0  # milliseconds
+THIRD_GENERATION = {"offline": False, "latency": 562.5, "downloadThroughput": 180_000, "uploadThroughput": 84_375}  # "Fast 3G" of Chromium
 QUIET = 3.0  # seconds without a request after which a page has loaded every frame
 
 SCRUB = """(versions) => {
@@ -57,14 +59,16 @@ def _measured(place: Place, rounds: int) -> list[Figure]:
         return []
     match = played(place.platform, own_id(place.caller()), GAMES[GAME], 1, VERSIONS)
     newest = recall.position(place.platform, match).version
-    first, steps, jumps, heaps = [], [], [], []
+    first, slow, steps, jumps, heaps = [], [], [], [], []
+    address = f"http://{place.service[0]}:{place.service[1]}/m/{match}"
     with _browser(path) as browser:
         for round in range(rounds):
-            page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-            began = time.perf_counter()
-            page.goto(f"http://{place.service[0]}:{place.service[1]}/m/{match}", wait_until="commit")
-            page.locator("#the-board svg").first.wait_for()
-            first.append((time.perf_counter() - began) * 1000)
+            page = _new_page(browser)
+            slow_page = _new_page(browser)
+            slow_page.context.new_cdp_session(slow_page).send("Network.emulateNetworkConditions", THIRD_GENERATION)
+            slow.append(_first_picture(slow_page, address))
+            slow_page.close()
+            first.append(_first_picture(page, address))
             _load_all(page)
             begin = newest // 2
             steps.append(sorted_share(page.evaluate(SCRUB, list(range(begin, min(begin + STEPS, newest)))), 0.95))
@@ -74,6 +78,7 @@ def _measured(place: Place, rounds: int) -> list[Figure]:
             page.close()
     return [
         figure(f"the page of {newest} versions, first picture", first, "ms", most=FIRST),
+        figure("the same over 3G, nothing in the cache", slow, "ms", most=SLOW),
         figure("a step, 95th percentile", steps, "ms", most=STEP),
         figure("a jump to any version, median", jumps, "ms", most=STEP),
         figure("memory of the page with every frame", heaps, "MB", most=HEAP),
@@ -86,6 +91,19 @@ def _browser(path: str) -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=path, args=list(browsers.FLAGS))
         yield opened
         opened.close()
+
+
+def _new_page(browser: Browser) -> Page:
+    """Return a page with a cache of its own."""
+    return browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+
+
+def _first_picture(page: Page, address: str) -> float:
+    """Open a page. Return after how many milliseconds its board is shown."""
+    began = time.perf_counter()
+    page.goto(address, wait_until="commit")
+    page.locator("#the-board svg").first.wait_for()
+    return (time.perf_counter() - began) * 1000
 
 
 def _load_all(page: Page) -> None:
