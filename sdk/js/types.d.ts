@@ -3696,7 +3696,7 @@ export type WarOptionGarrisons = boolean;
 /** generated, or every tile's symbol or brown */
 export type WarOptionMap = "generated" | { [name: string]: WarFace };
 
-/** the number that a generated map follows from; null draws one */
+/** the number that a generated map follows from; none: one is drawn */
 export type WarOptionMapNumber = number | null;
 
 /** the symbols left out: 2 with 2 seats, 1 with 3, 0 with 4 */

@@ -7,7 +7,7 @@ import { Draft, Drafts } from "./drafting.js";
 import { applied } from "./frames.js";
 import { t } from "./language.js";
 import { Counts, Narrowing, rest, same } from "./narrowing.js";
-import { askForCalls, crest, make, player, tell } from "./site.js";
+import { askForCalls, crest, make, tell } from "./site.js";
 import { deed, fieldName, sentence, valued, word } from "./words.js";
 
 const URGENT = new Set(["accept", "decline", "return", "vote", "take_seat", "take_over", "rematch", "decline_seat", "resume", "accept_ruling"]);
@@ -343,6 +343,7 @@ export class Playing {
   waiting() {
     const { standing, seats } = this;
     if (standing?.status !== "playing" || standing.to_act.some((seat) => seats.includes(seat))) return null;
+    if (this.table.choices.some(({ action }) => action.type === "accept")) return null; // an offer waits for the player
     const whom = [...new Set(standing.to_act.map((seat) => this.occupant(seat)))];
     if (!whom.length) return null;
     const may = seats.length && globalThis.Notification?.permission === "default" && globalThis.PushManager;
@@ -515,7 +516,11 @@ export class Playing {
     const found = this.table.choices.filter((choice) => URGENT.has(choice.action.type));
     const deeds = found.filter((choice) => choice.action.type !== "take_seat");
     const lack = this.standing?.signed === "required" && this.unsigned ? [`${t("In this match moves must be signed.")} ${this.unsigned}`] : [];
-    const row = [...lack, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
+    const offered = deeds.filter(({ action }) => action.type === "accept").map(({ action: { what } }) => {
+      const seat = this.standing.offers?.[what]?.by;
+      return seat ? t("{seat} offers {what}.", { seat: word(this.words, seat), what: this.words.names[`offer_${what}`] ?? word(this.words, what) }) : null;
+    });
+    const row = [...lack, ...offered, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
     return row.length ? make("div", { class: "row urgent" }, ...row) : null;
   }
 

@@ -81,7 +81,8 @@ export function deed(words, { type, hours, version, ...fields }) {
 /** Return a length of time in short: 1:05:09, 4:05, or 3 days. */
 export function clockText(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
-  if (seconds >= 2 * 86_400) return t.number(Math.floor(seconds / 86_400), { style: "unit", unit: "day", unitDisplay: "long" });
+  const unit = (number, name) => t.number(number, { style: "unit", unit: name, unitDisplay: "narrow" });
+  if (seconds >= 2 * 86_400) return `${unit(Math.floor(seconds / 86_400), "day")} ${unit(Math.floor(seconds / 3600) % 24, "hour")}`;
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const two = (number) => String(number).padStart(2, "0");
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;

@@ -4024,7 +4024,7 @@ WarOptionMap: TypeAlias = 'Literal["generated"] | dict[str, WarFace]'
 """generated, or every tile's symbol or brown"""
 
 WarOptionMapNumber: TypeAlias = "int | None"
-"""the number that a generated map follows from; null draws one"""
+"""the number that a generated map follows from; none: one is drawn"""
 
 WarOptionRemovedSymbols: TypeAlias = 'Literal["random"] | list[WarRemovedSymbol]'
 """the symbols left out: 2 with 2 seats, 1 with 3, 0 with 4"""

@@ -107,7 +107,7 @@ test("what a guide names is what has not been picked of it", () => {
 });
 
 test("times are told in short", () => {
-  assert.deepEqual([0, 59_001, 3_599_000, 3_600_000, 3 * 86_400_000, -5].map(clockText), ["0:00", "1:00", "59:59", "1:00:00", "3 days", "0:00"]);
+  assert.deepEqual([0, 59_001, 3_599_000, 3_600_000, 3 * 86_400_000, -5].map(clockText), ["0:00", "1:00", "59:59", "1:00:00", "3d 0h", "0:00"]);
 });
 
 test("the field of an id is found, the shallowest one, and told as a pointer", () => {
