@@ -250,7 +250,7 @@ def _moments_of_a_finished_match(ada: _Player, only: str) -> Iterator[Moment]:
     yield Moment("analysis", f"/m/{over}", ada.key, analyse)
     yield Moment("audit", f"/m/{over}", ada.key, audit)
     yield Moment("fight", f"/m/{over}?at={fight}&viewer=spectator", ada.key)
-    yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.get_by_role("button", name=said("Keys")).click(), dialog=True)
+    yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.get_by_role("button", name="Keys").click(), dialog=True)
     yield Moment("rule", f"/m/{over}", ada.key, lambda page: page.locator("#log .rule").last.click(), dialog=True)
     yield Moment("text", f"/m/{over}", ada.key, lambda page: page.locator("#text").click())
 

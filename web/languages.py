@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any
@@ -34,9 +33,9 @@ def own_name(language: str) -> str:
 
 def day_of(moment: float, language: str) -> str:
     """Return the day of a moment, in ms, in words."""
-    from babel.dates import format_date
+    from babel.dates import format_skeleton
 
-    return format_date(datetime.fromtimestamp(moment / 1000, UTC), "long", locale="en_GB" if language == ENGLISH else language)
+    return format_skeleton("yMMMMd", moment / 1000, locale="en_GB" if language == ENGLISH else language)
 
 
 @functools.cache

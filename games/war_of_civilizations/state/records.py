@@ -151,9 +151,9 @@ def in_words(counts: Mapping[str, int]) -> str:
     return functools.reduce(lambda some, more: say("{some} and {more}", some=some, more=more), said) if said else say("nothing")
 
 
-def so_many(number: int, name: str) -> str:
-    """Return a number of ships or goods of one kind in words."""
-    return say("{number} {name}", number=number, name=name)
+def so_many(number: int, name: str | None) -> str:
+    """Return a number of ships or goods in words. `name`: the kind, or None if all kinds are meant."""
+    return str(number) if name is None else say("{number} {name}", number=number, name=name)
 
 
 def either_of(names: Sequence[str]) -> str:
