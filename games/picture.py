@@ -107,6 +107,11 @@ class Picture(NamedTuple):
         """Return the words for an id, or the id with blanks."""
         return self.words.get(id) or id.replace("_", " ")
 
+    def several(self, id: str) -> str:
+        """Return the word for several of what an id names: that of the id with an s, if it is like the word for one; else ""."""
+        one, many = self.words.get(id, ""), self.words.get(f"{id}s", "")
+        return many if one and many.startswith(one[:-1]) else ""
+
 
 @functools.cache
 def picture(folder: Path) -> Picture:

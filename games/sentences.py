@@ -73,7 +73,9 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["red", "blue", "green"]), listed(["red"]), listed([])
     ('red, blue and green', 'red', '')
     """
-    return Sentence("{names} and {last}", {"names": list(names[:-1]), "last": names[-1]}) if len(names) > 1 else "".join(names)
+    if len(names) < 2:
+        return names[0] if names else ""
+    return Sentence("{names} and {last}", {"names": list(names[:-1]), "last": names[-1]})
 
 
 def either(names: Iterable[str]) -> str:

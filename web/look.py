@@ -90,10 +90,10 @@ class Look:
 
     def counted(self, id: str, number: int) -> str:
         """Return a number of things in words. Their id with an s is that of several, if there is one."""
-        one, many = self._own.words.get(id), self._own.words.get(f"{id}s")
-        if one is None or many is None:
+        many = self._own.several(id)
+        if not many:
             return f"1 {self.word(id)}" if number == 1 else f"{number} × {self.word(id)}"
-        return self.say(counted(number, one, many))
+        return self.say(counted(number, self._own.word(id), many))
 
     def crest(self, seat: str) -> Crest:
         """Return the crest of a seat. A seat without one, such as a neutral power, gets its first letter on plain ground."""

@@ -197,5 +197,5 @@ def _counts(game: Game, language: str) -> dict[str, dict[str, str]]:
     own = picture(game.folder)
     nouns = {noun for deed in own.deeds.values() for noun in _NOUN.findall(deed)}
     counted = {noun: (noun, re.sub(r"\w+", r"\g<0>s", noun, count=1)) for noun in nouns}
-    counted |= {id: (name, own.words[f"{id}s"]) for id, name in own.words.items() if f"{id}s" in own.words}
+    counted |= {id: (name, many) for id, name in own.words.items() if (many := own.several(id))}
     return {id: forms(language, one, many, game.folder) for id, (one, many) in counted.items()}
