@@ -40,7 +40,7 @@ def day_of(moment: float, language: str) -> str:
 
 @functools.cache
 def catalogue(language: str, *folders: Path) -> NullTranslations:
-    """Return the catalogue of a language: of the first folder that has a text, at last of `table/` and `web/`."""
+    """Return the catalogue of a language: that of several files as one, of which the first that has a text says it."""
     found = NullTranslations()
     for path in reversed(files(language, *folders)):
         own = read(path)
@@ -50,9 +50,11 @@ def catalogue(language: str, *folders: Path) -> NullTranslations:
 
 
 def files(language: str, *folders: Path) -> list[Path]:
-    """Return the PO files of a language that exist, in the order in which a text is looked up."""
-    named = [folder / f"{language}.po" for folder in (*folders, TABLE, WEB)] if language != ENGLISH else []
-    return [path for path in named if path.exists()]
+    """Return the PO files of a language that exist, in the order in which a text is looked up: those of folders, then of the table, then
+    of pages. Without folders, that of pages is the first.
+    """
+    order = (*folders, TABLE, WEB) if folders else (WEB, TABLE)
+    return [path for folder in order if language != ENGLISH and (path := folder / f"{language}.po").exists()]
 
 
 def read(path: Path) -> GNUTranslations:

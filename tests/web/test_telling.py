@@ -41,7 +41,7 @@ def told(game: Game, entry: Entry, position: Position, viewer: str) -> tuple[tup
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
 def test_no_entry_is_without_words(game: Game) -> None:
-    known = {rule["id"] for rule in rules(game)} if game in GAMES.values() else None
+    known = {rule["id"] for rule in rules(game, "en")} if game in GAMES.values() else None
     kinds: set[str] = set()
     for run in played(game):
         position: Position | None = None
@@ -67,7 +67,7 @@ def test_no_entry_is_without_words(game: Game) -> None:
 @in_random_matches(2)
 def test_no_step_of_play_is_without_words_and_rules(start: Start) -> None:
     game, looks = start.game, look(start.game)
-    known = {rule["id"] for rule in rules(game)} if game in GAMES.values() else None
+    known = {rule["id"] for rule in rules(game, "en")} if game in GAMES.values() else None
     for step in walk(start):
         for viewer in (step.actor, SPECTATOR):
             events = [game.shown(event, viewer) for event in step.events]
@@ -81,7 +81,7 @@ def test_no_step_of_play_is_without_words_and_rules(start: Start) -> None:
 
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_every_rule_that_a_picture_names_exists_and_is_carried_out_somewhere(game: Game) -> None:
-    known = {rule["id"] for rule in rules(game)}
+    known = {rule["id"] for rule in rules(game, "en")}
     code = "".join(path.read_text(encoding="utf-8") for path in sorted(game.folder.rglob("*.py")))
     for kind, ids in look(game).picture.rules.items():
         assert set(ids) <= known, kind

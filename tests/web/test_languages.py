@@ -1,0 +1,62 @@
+"""Every language says all that there is, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from games import GAMES, patterns
+from games.kernel import SPECTATOR
+from tests.games.matches import Start, sampled
+from tests.games.test_laws import in_random_matches
+from tests.web.test_scenes import faults, shown
+from tools.texts import Text, is_translated, kept, texts_by_folder
+from web.languages import ENGLISH, LANGUAGES
+from web.picture import PAGE, TALL, WIDE, draw
+
+OTHERS = [language for language in LANGUAGES if language != ENGLISH]
+FIELD = re.compile(r"\{(\w+(?:![rs])?(?::[^}]+)?)\}")
+WORDS = re.compile(r">([^<>]*[A-Za-z]{3}[^<>]*)<")
+
+
+@cache
+def texts() -> dict[Path, list[Text]]:
+    return texts_by_folder()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_text_is_translated_and_every_translation_is_used(language: str) -> None:
+    for folder, there in texts().items():
+        catalog = kept(folder / f"{language}.po")
+        said = {message.id: message for message in catalog if message.id}
+        wanted = {(text.one, text.many) if text.many else text.one for text in there}
+        assert {id for id in wanted if id not in said or not is_translated(said[id])} == set(), "./run texts writes them"
+        assert said.keys() - wanted == set(), "nobody says these: ./run texts takes them out"
+        assert all(len(message.string) == catalog.num_plurals for message in said.values() if message.pluralizable)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_translation_has_no_other_fields_than_the_text(language: str) -> None:
+    for folder in texts():
+        for message in kept(folder / f"{language}.po"):
+            forms = [message.string] if isinstance(message.string, str) else message.string
+            there = set(FIELD.findall(" ".join([message.id] if isinstance(message.id, str) else message.id)))
+            assert all(set(FIELD.findall(form)) <= there for form in forms), message.id
+
+
+@in_random_matches(1)
+def test_pictures_in_another_language_have_no_english_and_nothing_overlaps(start: Start) -> None:
+    if start.game.id not in GAMES:
+        return
+    for language in OTHERS:
+        for step in sampled(start, 6):
+            for viewer, shape in ((step.actor, TALL), (SPECTATOR, PAGE), (SPECTATOR, WIDE)):
+                view, events = start.game.view(step.after, viewer), shown(start.game, step.events, viewer)
+                drawing = draw(start.game, view, events, shape, language=language)
+                for sheet in drawing.sheets():
+                    assert list(faults(sheet.boxes)) == []
+                there = {word for fragment in drawing.fragments().values() for word in WORDS.findall(fragment)}
+                assert {word for word in there if not patterns.matches(patterns.RULE, word)} == set()
