@@ -8,7 +8,7 @@ the functions here (`./run texts`), so they are literals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 
@@ -46,7 +46,12 @@ def say(template: str, /, **facts: Any) -> Sentence:
     >>> say("Still to come: {seats}.", seats=["Red", "Blue"])
     'Still to come: Red, Blue.'
     """
-    return Sentence(template, facts)
+    return Sentence(template, facts) if facts else _plain(template)
+
+
+@lru_cache(maxsize=1024)
+def _plain(text: str) -> Sentence:
+    return Sentence(text, {})
 
 
 def say_many(one: str, many: str, number: int, /, **facts: Any) -> Sentence:

@@ -43,7 +43,7 @@ def catalogue(language: str, *folders: Path) -> NullTranslations:
     """Return the catalogue of a language: that of several files as one, of which the first that has a text says it."""
     found = NullTranslations()
     for path in reversed(files(language, *folders)):
-        own = read(path)
+        own = GNUTranslations(io.BytesIO(compiled(path)))
         own.add_fallback(found)
         found = own
     return found
@@ -57,16 +57,16 @@ def files(language: str, *folders: Path) -> list[Path]:
     return [path for folder in order if language != ENGLISH and (path := folder / f"{language}.po").exists()]
 
 
-def read(path: Path) -> GNUTranslations:
-    """Return the catalogue in a PO file."""
+@functools.cache
+def compiled(path: Path) -> bytes:
+    """Return a PO file as gettext reads it."""
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
-    compiled = io.BytesIO()
+    written = io.BytesIO()
     with path.open("rb") as file:
-        write_mo(compiled, read_po(file))
-    compiled.seek(0)
-    return GNUTranslations(compiled)
+        write_mo(written, read_po(file))
+    return written.getvalue()
 
 
 def texts(language: str, folder: Path = WEB) -> Iterator[tuple[str, str, str]]:

@@ -152,15 +152,18 @@ def _said(shown: Any, say: Words) -> Any:
     """Return a part of a scene in a language. The names of pieces stay: what is counted is said with its number."""
     if isinstance(shown, Piece) or not hasattr(shown, "_fields"):
         return shown
-    return shown._replace(**{name: _said_value(name in WORDS, value, say) for name, value in zip(shown._fields, shown, strict=True)})
+    return type(shown)(*[_said_value(name in WORDS, value, say) for name, value in zip(shown._fields, shown, strict=True)])
+
+
+_said_part = functools.lru_cache(maxsize=4096)(_said)  # from one version to the next, most parts stay as they are
 
 
 def _said_value(words: bool, value: Any, say: Words) -> Any:
     if isinstance(value, str):
         return say(value) if words else value
-    if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return tuple([_said_value(words, one, say) for one in value])
-    return _said(value, say)
+    if not isinstance(value, tuple):
+        return value
+    return _said_part(value, say) if hasattr(value, "_fields") else tuple([_said_value(words, one, say) for one in value])
 
 
 @functools.lru_cache(maxsize=4096)
