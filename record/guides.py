@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Game, Seat, State, carry_out, legal
+from games.sentences import say
 from record.dice import Draws
 from record.entries import canonical
 from record.positions import Position
 from table.state import ME
 
 FILE = "guide.json"
+NAME = say("A guided first match")
 
 
 _GUIDES: dict[tuple[str, int], Guide | None] = {}
@@ -59,7 +61,7 @@ class Guide(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of its matches."""
-        return {"dice": self.dice, "name": "A guided first match"}
+        return {"dice": self.dice, "name": str(NAME)}
 
 
 def guide_of(game: Game) -> Guide | None:

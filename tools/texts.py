@@ -65,8 +65,8 @@ def of_templates() -> Iterator[Text]:
     for path in sorted(WEB.glob("pages/*.html")):
         tree = environment.parse(path.read_text("utf-8"))
         for call in tree.find_all(jinja2.nodes.Call):
-            if isinstance(call.node, jinja2.nodes.Name) and call.node.name in ("_", "ngettext"):
-                words = [argument.value for argument in call.args[:2] if isinstance(argument, jinja2.nodes.Const)]
+            words = [argument.value for argument in call.args[:2] if isinstance(argument, jinja2.nodes.Const)]
+            if isinstance(call.node, jinja2.nodes.Name) and call.node.name in ("_", "ngettext") and words:
                 yield Text(words[0], words[1] if call.node.name == "ngettext" else "", f"web/{path.relative_to(WEB)}")
 
 

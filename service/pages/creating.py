@@ -67,6 +67,9 @@ TOLD: Mapping[str, Mapping[str, Told]] = {
 }
 """By kind of clock, its fields."""
 
+PROFILES = {"rulebook": say("As in the rulebook"), "balanced": say("Balanced")}
+"""House profiles by name."""
+
 _BARE: Mapping[str, Any] = {"about": "", "readings": [], "rule": None}
 
 
@@ -102,6 +105,7 @@ def form_of(pages: Pages) -> dict[str, Any]:
         ),
         "late": _number("spectators.delay", say("How many moves late"), None, late) | {"first": 20},
         "disputes": _number("dispute_days", say("Days that a dispute may hold up"), data.USUAL_WAIT_DAYS, DISPUTE_DAYS.schema),
+        "profiles": PROFILES,
         "required": REQUIRED,
         "accepted": ACCEPTED,
         "name": LONGEST_NAME,
@@ -208,7 +212,7 @@ def _option(game: Game, name: str, schema: Mapping[str, Any], row: Mapping[str, 
         return {**_number("", "", "" if usual is None else usual, whole), **shared, "usual": "" if usual is None else usual}
     some = next((kind for kind in kinds if kind.get("type") == "array" and "enum" in kind["items"]), None)
     if some is not None:
-        return {**shared, "kind": "some", "values": _words(game, some["items"]["enum"])}
+        return {**shared, "kind": "some", "none": look_of(game).word(str(usual)), "values": _words(game, some["items"]["enum"])}
     if len(values) > 1:
         return {**shared, "kind": "choice", "values": _words(game, values)}
     return {**shared, "kind": "json"}

@@ -19,7 +19,7 @@ from service.api.rulings import RULES, rulebook, rules_in, rulings
 from service.http.keys import Caller
 from service.http.languages import page_language
 from service.http.static import CRESTS
-from service.pages.creating import label_of, profile_text, told_value
+from service.pages.creating import PROFILES, label_of, profile_text, told_value
 from service.pages.html import Pages, crests_of, game_in_brief, html_response, look_of, seat_name
 from service.pages.lobby import cover
 from web.languages import ENGLISH, TABLE
@@ -84,7 +84,7 @@ def rulings_page(pages: Pages, caller: Caller, game: str) -> Response:
         "game": game_in_brief(found),
         "open": [ruling for ruling in listed if ruling["option"]],
         "sections": sections,
-        "profiles": [{"name": name, "about": profile_text(parts, words)} for name, parts in found.profiles.items()],
+        "profiles": [{"name": PROFILES[name], "about": profile_text(parts, words)} for name, parts in found.profiles.items()],
         "revision": found.revision,
     }
     return html_response(pages, "rulings.html", values)

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from events import lists
 from games.kernel import Game
 from games.sentences import Sentence, say, say_many
+from record.guides import NAME as GUIDED
 from service.context import Service
 from service.http.keys import Caller
 from service.http.languages import page_language
@@ -96,7 +97,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
         "id": standing["id"],
         "game": game.id,
         "title": told.say(game.title),
-        "called": standing["name"],
+        "called": GUIDED if standing["name"] == GUIDED else standing["name"],
         "version": standing["version"],
         "thumb": _thumb(pages, standing),
         "status": say("round {number}", number=standing["round"]) if running else _STATES[standing["status"]],

@@ -172,7 +172,8 @@ function folded(line) {
 const PLAYER = /\{(p[a-z2-7]{16})\}/g;
 const toldAt = (version) => (frames.lines[version] ? told(frames.lines[version]) : null);
 const actorName = (id) => standing?.players[id]?.name ?? (/^p[a-z2-7]{16}$/.test(id) ? t("somebody") : seatName(id));
-const seatName = (id) => seats.find((seat) => seat.id === id)?.name ?? word(words, id);
+const VIEWERS = { spectator: t("Spectator"), auditor: t("Auditor") };
+const seatName = (id) => VIEWERS[id] ?? seats.find((seat) => seat.id === id)?.name ?? word(words, id);
 
 /** Update the scrub bar, the number of new entries, and whether one looks at the newest. */
 function rule() {

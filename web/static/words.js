@@ -74,7 +74,7 @@ export function deed(words, { type, hours, version, ...fields }) {
     if (field === "hours") return Number.isFinite(value) ? t.n("for {count} hour", "for {count} hours", value) : t("for {count} hours", { count: value });
     return words.names[`${{ what: "offer", for: "vote" }[field]}_${value}`] ?? word(words, value);
   });
-  if (type === "offer") return [word(words, type), ...said].join(" ");
+  if (type === "offer") return t("{deed} {what}", { deed: word(words, type), what: said.join(" ") });
   return `${word(words, type)}${said.length ? `: ${said.join(", ")}` : ""}`;
 }
 
