@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from babel.dates import format_date
 from flask import Response, request
 from markupsafe import Markup
 
@@ -78,6 +77,8 @@ def player_page(pages: Pages, caller: Caller, player: str) -> Response:
 
 def _day(moment: float) -> str:
     """Return the day of a moment, in ms, in words."""
+    from babel.dates import format_date  # which takes its time to load
+
     language = page_language(request.environ)
     return format_date(datetime.fromtimestamp(moment / 1000, UTC), "long", locale="en_GB" if language == ENGLISH else language)
 
