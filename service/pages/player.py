@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -23,7 +22,7 @@ from service.http.static import CRESTS
 from service.pages.html import Pages, crests_of, game_in_brief, html_response, seat_name
 from service.pages.lobby import PAGE, matches_shown
 from table.results import BY_SUBSTITUTE, DRAWN, NOT_COUNTED, PLAYED, RESULTS, WON, results_of
-from web.languages import ENGLISH
+from web.languages import day_of
 
 WINDOW = 50
 """The newest finished matches, from which results by seat and the form are counted. So a page costs the same however many there are."""
@@ -54,7 +53,7 @@ def player_page(pages: Pages, caller: Caller, player: str) -> Response:
         "name": found.player.name,
         "called": found.player.name or say("Somebody who has left"),
         "since": None if found.player.created is None else time.strftime("%Y-%m-%d", time.gmtime(found.player.created / 1000)),
-        "since_day": "" if found.player.created is None else _day(found.player.created),
+        "since_day": "" if found.player.created is None else day_of(found.player.created, page_language(request.environ)),
         "crests": Markup("".join([crests_of(game) for game in service.games.values()])),
         "crests_style": f"{pages.files.folder}/{CRESTS}",
     }
@@ -73,14 +72,6 @@ def player_page(pages: Pages, caller: Caller, player: str) -> Response:
         "window": WINDOW if over.cursor else None,
     }
     return html_response(pages, "player.html", values)
-
-
-def _day(moment: float) -> str:
-    """Return the day of a moment, in ms, in words."""
-    from babel.dates import format_date  # which takes its time to load
-
-    language = page_language(request.environ)
-    return format_date(datetime.fromtimestamp(moment / 1000, UTC), "long", locale="en_GB" if language == ENGLISH else language)
 
 
 def _matches(pages: Pages, player: str, status: str, most: int, cursor: str | None = None) -> lists.Page:
