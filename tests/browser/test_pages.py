@@ -284,6 +284,32 @@ def test_nothing_scrolls_sideways_on_a_telephone(open_page: Open, finished: str,
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
 
 
+OVERFLOWING = """() => [...document.querySelectorAll("button, .button, summary, h1, h2, h3, label, select, .tag, #play p")]
+  .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth + 1)
+  .filter((element) => getComputedStyle(element).overflowX === "visible" && getComputedStyle(element).display !== "inline")
+  .map((element) => element.textContent)"""
+
+
+def test_pages_in_russian_stay_inside_their_boxes_on_a_telephone_and_axe_finds_nothing(open_page: Open, finished: str) -> None:
+    page = open_page("/", **PHONE)
+    page.get_by_role("button", name="Menu").click()
+    with page.expect_navigation():
+        page.get_by_label("Language").select_option("ru")
+    expect(page.locator("html")).to_have_attribute("lang", "ru")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.headers.get("accept-language", "")) if "/frames?" in request.url else None)
+    for path in ("/", "/m/{match}", "/games/war", "/embed/{match}", "/check"):
+        page.goto(path.format(match=finished))
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 390, path
+        assert page.evaluate(OVERFLOWING) == [], path
+        if path in ("/", "/m/{match}"):
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+    assert asked
+    assert set(asked) == {"ru"}
+
+
 def test_the_board_in_a_frame_follows_the_match(open_page: Open, ada: Api) -> None:
     match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
     ada.ask("GET", f"/v1/matches/{match}/entries?after=1&wait=9")  # the map is laid out
