@@ -6,15 +6,18 @@ from collections.abc import Mapping
 
 from games.choices import Outside
 from games.kernel import Action, Refusal, Seat, no
+from games.sentences import say
 from games.war_of_civilizations.data import BONUS_OF
 from games.war_of_civilizations.document import State
 from games.war_of_civilizations.state.fleets import room
 from games.war_of_civilizations.state.records import can_pay, either_of, goods, in_words, option, turn_of
 
+_CALLED = {"pirates": say("pirates"), "disasters": say("disasters")}
+
 
 def played_without(state: State, name: str) -> Refusal | None:
     """Return why an action of an expansion is refused, or None: the match is played without its option (WOC-SET-09, WOC-SET-10)."""
-    return None if option(state, name) else no("option_off", option=name)
+    return None if option(state, name) else no("option_off", option=_CALLED[name])
 
 
 def no_step(state: State, *actions: str) -> Refusal | None:
