@@ -6,7 +6,7 @@ import random
 import re
 import xml.etree.ElementTree as Tree
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, cycle
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from games.scene import Scene
 from tests.games.matches import ALL, Start, alike, sampled, walk
 from tests.games.test_laws import in_random_matches
 from web.drawing import Box
+from web.languages import LANGUAGES
 from web.look import AUTO
 from web.picture import SHAPES, TALL, WIDE, draw, svg
 
@@ -76,8 +77,8 @@ def looks(start: Start, steps: int) -> Iterator[tuple[State, list[Event], str]]:
 
 @in_random_matches(MATCHES)
 def test_nothing_overlaps_and_everything_lies_inside_what_it_belongs_to(start: Start) -> None:
-    for view, events, shape in looks(start, 3):
-        for sheet in draw(start.game, view, events, shape).sheets():
+    for (view, events, shape), language in zip(looks(start, 3), cycle(LANGUAGES), strict=False):
+        for sheet in draw(start.game, view, events, shape, language=language).sheets():
             assert list(faults(sheet.boxes)) == []
 
 
