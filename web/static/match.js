@@ -291,7 +291,7 @@ async function showRule(id) {
   $("rule").showModal();
   try {
     const found = await json(`/v1/games/${game}/rules/${id}`);
-    $("rule-text").textContent = found.text.replaceAll("`", "").replaceAll("**", "");
+    $("rule-text").textContent = found.text.replace(/^\[[SPR][^\]]*\]\s*/, "").replaceAll("`", "").replaceAll("**", "");
   } catch (problem) {
     $("rule-text").textContent = problem.message;
   }
