@@ -88,21 +88,56 @@ class Moment(NamedTuple):
 
 def photograph_pages(browser: str, games: Sequence[Game], to: Path, only: str = "", language: str = ENGLISH) -> None:
     """Write images of pages, dialogs and states into a folder, and print the names of the files that match the pattern `only`."""
-    said = words_of(language)
     with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:
-        ada, ben = (_Player(place.url, name) for name in ("Ada", "Ben"))
-        rex = _Player(place.url, "Rex", place.admin_key)
-        readers = {key: _reader(opened, place.url, key, language) for key in ("", ada.key, ben.key, rex.key)}
-        of_games = (moment for game in games for moment in _moments_of(ada, game, only))
-        site = _moments_of_the_site(ada, ben, said), _moments_of_a_finished_match(ada, only), _moments_of_a_dispute(ada, ben, rex, only)
-        for moment in chain(*site, of_games):
-            if re.search(only, moment.name):
-                for image in _photographs(readers[moment.key], moment, to, language):
-                    print(image.name, flush=True)
+        readers = Readers(opened, place.url, language)
+        for moment in moments(place, games, only, language):
+            for image in _photographs(readers, moment, to):
+                print(image.name, flush=True)
+
+
+def moments(place: private.Place, games: Sequence[Game], only: str = "", language: str = ENGLISH) -> Iterator[Moment]:
+    """Yield every page, dialog and state whose name matches a pattern. Each is to be opened before the next one is asked for."""
+    said = words_of(language)
+    ada, ben = (_Player(place.url, name) for name in ("Ada", "Ben"))
+    rex = _Player(place.url, "Rex", place.admin_key)
+    of_games = (moment for game in games for moment in _moments_of(ada, game, only))
+    site = _moments_of_the_site(ada, ben, said), _moments_of_a_finished_match(ada, only, said), _moments_of_a_dispute(ada, ben, rex, only)
+    for moment in chain(*site, of_games):
+        if re.search(only, moment.name):
+            yield moment
+
+
+class Readers:
+    """Those who read pages of a service in a language: each has one browser for all pages, as each registers a key that signs moves."""
+
+    def __init__(self, browser: Browser, url: str, language: str = ENGLISH) -> None:
+        self._browser = browser
+        self._url = url
+        self.language = language
+        self._contexts: dict[str, BrowserContext] = {}
+
+    @contextmanager
+    def open(self, moment: Moment, size: ViewportSize) -> Iterator[Page]:
+        """Open a page of a size in its state for a block."""
+        if moment.key not in self._contexts:
+            self._contexts[moment.key] = _reader(self._browser, self._url, moment.key, self.language)
+        context = self._contexts[moment.key]
+        page = context.new_page()
+        try:
+            page.set_viewport_size(size)
+            page.goto(moment.path)
+            if page.locator("#log").count():
+                page.locator("#log li").first.wait_for(state="attached")
+            page.wait_for_timeout(SETTLED)
+            moment.act(page)
+            yield page
+        finally:
+            context.set_offline(False)
+            page.close()
 
 
 def _reader(browser: Browser, url: str, key: str, language: str) -> BrowserContext:
-    """Return a browser of somebody: one for all pages, as each registers a key that signs moves."""
+    """Return a browser of somebody."""
     context = browser.new_context(base_url=url, locale=language, reduced_motion="reduce", service_workers="block")
     if key:
         context.add_init_script(f"if (location.host) localStorage.setItem('warledger.key', '{key}')")
@@ -178,11 +213,11 @@ def _moments_of_the_site(ada: _Player, ben: _Player, said: Words) -> Iterator[Mo
 
     def forget(page: Page) -> None:
         open_account(page)
-        page.get_by_role("button", name="Forget it here").click()
+        page.locator("#forget-key").click()
 
     def resign(page: Page) -> None:
         at_the_table(page)
-        page.locator("#play .attable button", has_text=re.compile("resign", re.IGNORECASE)).click()
+        page.locator("#play .attable button").first.click()
 
     def sit_with_a_code(page: Page) -> None:
         page.locator(f"[data-join='{waiting}']").first.click()
@@ -217,7 +252,7 @@ def _moments_of_the_site(ada: _Player, ben: _Player, said: Words) -> Iterator[Mo
     yield Moment("code", "/?status=open", ben.key, sit_with_a_code, dialog=True)
 
 
-def _moments_of_a_finished_match(ada: _Player, only: str) -> Iterator[Moment]:
+def _moments_of_a_finished_match(ada: _Player, only: str, said: Words) -> Iterator[Moment]:
     """Yield what there is to see of a match that is over, of War!."""
     if not any(re.search(only, name) for name in ("fight", "keys", "rule", "text", "hint", "why", "analysis", "audit")):
         return
@@ -227,18 +262,18 @@ def _moments_of_a_finished_match(ada: _Player, only: str) -> Iterator[Moment]:
     ada.send_json(f"/v1/matches/{over}/analysis", {})
 
     def analyse(page: Page) -> None:
-        page.get_by_role("button", name="Analyse this match").click()
+        page.get_by_role("button", name=said("Analyse this match")).click()
         page.locator("#analysis polyline").first.wait_for(timeout=THINKING)
         page.locator("#analysis").scroll_into_view_if_needed()
 
     def audit(page: Page) -> None:
-        page.get_by_role("button", name="Check this match").click()
-        page.get_by_text("All that could be checked here holds").wait_for()
+        page.get_by_role("button", name=said("Check this match")).click()
+        page.get_by_text(said("What was checked, and what was not")).wait_for()
         page.locator("#audit").scroll_into_view_if_needed()
 
     def hint(page: Page) -> None:
-        page.get_by_role("button", name="Hint", exact=True).click()
-        page.get_by_role("dialog").get_by_text("would do this").wait_for(timeout=THINKING)
+        page.locator("#play [data-keep=hint]").click()
+        page.locator("dialog[open] li").first.wait_for(timeout=THINKING)
 
     def why(page: Page) -> None:
         page.locator(".target").first.focus()
@@ -250,7 +285,7 @@ def _moments_of_a_finished_match(ada: _Player, only: str) -> Iterator[Moment]:
     yield Moment("analysis", f"/m/{over}", ada.key, analyse)
     yield Moment("audit", f"/m/{over}", ada.key, audit)
     yield Moment("fight", f"/m/{over}?at={fight}&viewer=spectator", ada.key)
-    yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.get_by_role("button", name="Keys").click(), dialog=True)
+    yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.locator("[data-do=help]").click(), dialog=True)
     yield Moment("rule", f"/m/{over}", ada.key, lambda page: page.locator("#log .rule").last.click(), dialog=True)
     yield Moment("text", f"/m/{over}", ada.key, lambda page: page.locator("#text").click())
 
@@ -329,17 +364,10 @@ def _wait(player: _Player, match: str, ready: Callable[[dict[str, Any]], bool]) 
     raise RuntimeError(f"{match} did not get far enough in time")
 
 
-def _photographs(context: BrowserContext, moment: Moment, to: Path, language: str) -> Iterator[Path]:
-    in_language = "" if language == ENGLISH else f"-{language}"
+def _photographs(readers: Readers, moment: Moment, to: Path) -> Iterator[Path]:
+    in_language = "" if readers.language == ENGLISH else f"-{readers.language}"
     for window, size in WINDOWS.items():
-        page = context.new_page()
-        try:
-            page.set_viewport_size(size)
-            page.goto(moment.path)
-            if page.locator("#log").count():
-                page.locator("#log li").first.wait_for(state="attached")
-            page.wait_for_timeout(SETTLED)
-            moment.act(page)
+        with readers.open(moment, size) as page:
             whole = not moment.dialog and (window != "wide" or not moment.path.startswith(("/m/", "/games/")))
             for scheme in SCHEMES:
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -347,6 +375,3 @@ def _photographs(context: BrowserContext, moment: Moment, to: Path, language: st
                 image = to / f"page-{moment.name}-{window}-{scheme}{in_language}.png"
                 page.screenshot(path=image, full_page=whole)
                 yield image
-        finally:
-            context.set_offline(False)
-            page.close()

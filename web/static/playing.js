@@ -368,7 +368,8 @@ export class Playing {
       ...(picked ? this.rules(picked) : []),
       ...this.game_.picks.map((pick) => make("span", { class: "pick" }, valued(this.words, pick.field, pick.id ?? pick.value, this.game_.left[0]?.action))),
     );
-    const about = make("p", { class: "note about" }, ...this.about(this.game_.picks.at(-1)?.value));
+    const meant = this.game_.picks.length ? this.about(this.game_.picks.at(-1).value) : [this.words.terms?.[picked] ?? ""];
+    const about = make("p", { class: "note about" }, ...meant);
     return [head, this.steps(), this.countRows(), this.buttons(), about, ...(this.blocked.length && !this.counts ? this.rows("./blocked.js") : [])];
   }
 
