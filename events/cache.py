@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from cachetools import LRUCache
 
+from events.due import Owed
 from events.snapshots import pack, unpack
 from record.positions import Position
 
@@ -15,12 +16,16 @@ PACKED = 8
 
 
 class Cached(NamedTuple):
-    """A position to continue from, with secrets that must not leave events/: the match's secret, the dice key and the salt key."""
+    """A position to continue from, with secrets that must not leave events/: the match's secret, the dice key and the salt key.
+
+    `works`: what is due then, if it has been derived (events/due.py).
+    """
 
     position: Position
     secret: bytes
     dice: bytes
     blind: bytes
+    works: tuple[Owed, ...] | None = None
 
 
 class Cache:
@@ -73,7 +78,7 @@ class Cache:
 
     def _pack(self, cached: Cached) -> None:
         match = cached.position.match
-        packed = (pack(cached.position), cached[1:])
+        packed = (pack(cached.position), cached[1:4])
         with self._lock:
             if match not in self._cached:
                 self._packed[match] = packed

@@ -25,7 +25,7 @@ from events.requests import Request, request_of
 from events.store.log import Claim
 from evidence.notes import made_by
 from games.chance import Drawn
-from games.kernel import SYSTEM, Event, Game, Memory, Refused, State, no, remembered
+from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, no, remembered
 from record.dice import Draws
 from record.entries import Entry, NotCanonical, link, parse
 from record.positions import Position, ended, moment_of_play, moved, session_after
@@ -152,7 +152,7 @@ def _decide_in_game(platform: Platform, cached: Cached, before: Position, submis
     decided: list[Decided] = []
     for place, action in enumerate(submission.actions):
         if decided:
-            cached = cached._replace(position=decided[-1].position)
+            cached = recall.step_to(cached, decided[-1].position)
         try:
             step = decide_in_game(platform, cached, submission.attempt(place, action, received))
         except Refused as refused:
@@ -215,7 +215,7 @@ def decide_in_game(platform: Platform, cached: Cached, attempt: Attempt) -> Deci
     draws = Draws(cached.dice, before.version + 1)
     chance = Drawn(draws.number)
     match, table = table_rules.play(game, before.table, before.document, actor, action, chance, at, owner=attempt.owner, signed=is_signed)
-    entry = _entry(cached, game, attempt._replace(action=match.action), match.events, at, match.state["outcome"] is not None)
+    entry = _entry(cached, game, attempt, match.action, match.events, at, match.state["outcome"] is not None)
     revealing = draws.blocks > 0 or any(event["type"] in game.reveals for event in match.events)
     return _link(cached, game, entry, table, match.state, revealing)
 
@@ -233,7 +233,7 @@ def decide_at_table(platform: Platform, cached: Cached, attempt: Attempt) -> Dec
     session = session_after(game, before, at, chance, earlier, role=attempt.role, escalation=escalation, shown=shown, signed=is_signed)
     admitted = table_rules.carry_out(session, actor, attempt.action)
     ends = ended(session.table, session.state) and not before.ended
-    entry = _entry(cached, game, attempt._replace(action=admitted), session.events, at, ends)
+    entry = _entry(cached, game, attempt, admitted, session.events, at, ends)
     return _link(cached, game, entry, session.table, session.state, draws.blocks > 0)
 
 
@@ -253,7 +253,7 @@ def give_back(platform: Platform, cached: Cached, received: int | None) -> tuple
     for outage in platform.pulse.outages.between(max(table["clocks"]["returned"], min(running)), until):
         given = {"type": "return_time", "from": outage.begin, "to": outage.end}
         decided.append(decide_at_table(platform, cached, Attempt(SYSTEM, given, received=until)))
-        cached = cached._replace(position=decided[-1].position)
+        cached = recall.step_to(cached, decided[-1].position)
     return cached, decided
 
 
@@ -273,11 +273,11 @@ def _link(cached: Cached, game: Game, entry: Entry, table: Table, document: Stat
     return Decided(linked, raw, moved(game, before, linked, table, document, remembered(game, before.memory, entry.events)), revealing)
 
 
-def _entry(cached: Cached, game: Game, attempt: Attempt, events: list[Event], at: int, ends: bool) -> Entry:
-    """Return the entry after a position, without its digest. It tells the secret if the match `ends`."""
+def _entry(cached: Cached, game: Game, attempt: Attempt, action: Action, events: list[Event], at: int, ends: bool) -> Entry:
+    """Return the entry after a position, without its digest. `action`: as admitted. It tells the secret if the match `ends`."""
     match, version = cached.position.match, cached.position.version + 1
     secret = cached.secret.hex() if ends else None
-    return Entry(match, version, attempt.actor, attempt.action, events, *named_rules(game), at, attempt.asked, "", secret, attempt.signed)
+    return Entry(match, version, attempt.actor, action, events, *named_rules(game), at, attempt.asked, "", secret, attempt.signed)
 
 
 def named_rules(game: Game) -> tuple[int, str]:

@@ -124,13 +124,14 @@ def owed(position: Position) -> tuple[Owed, ...]:
         thinking = thinking_of(position)
         if thinking is not None:
             found.append(_decision(position, thinking))
-    decides = table["substitutes"] or any("ai" in occupant for occupant in table["roster"].values())
-    reviews = REVIEW_MS if decides else 0
-    found += [
-        Owed(REPORT, match, version, str(number), position.at, creator, REPORT_MS * version + reviews)
-        for number, dispute in enumerate(table["disputes"], 1)
-        if not dispute["reported"] and dispute["state"] in UNDECIDED
-    ]
+    if table["disputes"]:
+        decides = table["substitutes"] or any("ai" in occupant for occupant in table["roster"].values())
+        lease = REPORT_MS * version + (REVIEW_MS if decides else 0)
+        found += [
+            Owed(REPORT, match, version, str(number), position.at, creator, lease)
+            for number, dispute in enumerate(table["disputes"], 1)
+            if not dispute["reported"] and dispute["state"] in UNDECIDED
+        ]
     later = next_deed(table, position.document, position.at, position.played)
     if later is not None:
         found.append(Owed(DEADLINE, match, version, "", later[0], creator))

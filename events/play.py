@@ -6,7 +6,7 @@ After it, nothing can undo it, and a request with the same id gets the same answ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Unpack
 
@@ -146,7 +146,9 @@ def submit(platform: Platform, submitted: Submission) -> Played:
         seat = "" if submitted.player is None else submitted.actor
         answer = _append(platform, cached, [*returned, *decided], works, claim, gives_up, seat)
         if isinstance(answer, Appended):
-            return _written(platform, cached, decided, works, returned=len(returned))._replace(sidelog=answer.sidelog)
+            played = _written(platform, cached, decided, works, len(returned), answer.sidelog)
+            platform.jobs.push(works)
+            return played
         if isinstance(answer, Known):
             return _repeat(platform, match, claim, answer)
         metrics.conflicts.inc()
@@ -157,10 +159,10 @@ def submit(platform: Platform, submitted: Submission) -> Played:
 def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Played:
     """Append decided entries after a position, for an actor without a player. Try once. Raises Stale if the match has moved on, and
     StoreUnavailable."""
-    before = cached.position
-    answer = _append(platform, cached, decided, owed(decided[-1].position), None)
+    before, works = cached.position, owed(decided[-1].position)
+    answer = _append(platform, cached, decided, works, None)
     if isinstance(answer, Appended):
-        return _written(platform, cached, decided, ())
+        return _written(platform, cached, decided, works)
     metrics.conflicts.inc()
     assert isinstance(answer, Conflict), "without a request, the answer cannot be Known"
     newer = recall.extend(platform, cached, answer.head, answer.tail)
@@ -171,40 +173,36 @@ def _append(
     platform: Platform,
     cached: Cached,
     decided: list[Decided],
-    works: Iterable[Owed],
+    works: tuple[Owed, ...],
     claim: Claim | None,
     reserve: bool = False,
     seat: str = "",
 ) -> Appended | Conflict | Known:
     before = cached.position
-    raws, changed = [step.raw for step in decided], _changes(before, decided, works)
+    raws, changed = [step.raw for step in decided], _changes(cached, decided, works)
     if reserve or seat:
         changed = changed._replace(reserve=reserve, seat=seat)
     return platform.store.log.append(before.match, before.version, raws, changed, claim, before.digest)
 
 
-def _written(platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], returned: int = 0) -> Played:
-    """Cache the new position, count, and enqueue `works`. `returned`: how many entries of the append come before `decided`."""
+def _written(
+    platform: Platform, cached: Cached, decided: list[Decided], works: tuple[Owed, ...], returned: int = 0, sidelog: SideLog | None = None
+) -> Played:
+    """Cache the new position, at which `works` are due, and count. `returned`: how many entries of the append come before `decided`."""
     after = decided[-1].position
-    platform.cache.put(recall.step_to(cached, after))
-    announce(platform, after, returned + len(decided), works)
-    return Played(cached.position.version + 1 + returned, after.version, [step.entry for step in decided], after, False)
+    platform.cache.put(recall.step_to(cached, after, works))
+    metrics.appends_of(after.game).inc(returned + len(decided))
+    return Played(cached.position.version + 1 + returned, after.version, [step.entry for step in decided], after, False, sidelog)
 
 
-def _changes(before: Position, decided: list[Decided], works: Iterable[Owed]) -> Changes:
+def _changes(cached: Cached, decided: list[Decided], works: tuple[Owed, ...]) -> Changes:
     """Return everything that an append changes in addition to the log, including a snapshot if one is due."""
-    after = decided[-1].position
-    changed = changes(before, after, works, wanted_at(decided[0].position, after))
+    before, after = cached.position, decided[-1].position
+    changed = changes(before, after, works, wanted_at(decided[0].position, after), cached.works)
     version = due(before.version, after.version)
     if version is None:
         return changed
     return changed._replace(snapshot=(version, pack(decided[version - before.version - 1].position), replaced(version)))
-
-
-def announce(platform: Platform, after: Position, number: int, works: Iterable[Owed]) -> None:
-    """Count appended entries, and enqueue work that is now due."""
-    metrics.appends_of(after.game).inc(number)
-    platform.jobs.push(works)
 
 
 def _repeat(platform: Platform, match: str, claim: Claim | None, known: Known) -> Played:
@@ -266,7 +264,7 @@ class Draft:
         rules."""
         step = decide_in_game(self._platform, self._cached, Attempt(self._actor, action, decision, at))
         self._decided.append(step)
-        self._cached = self._cached._replace(position=step.position)
+        self._cached = recall.step_to(self._cached, step.position)
 
     def write(self) -> Played:
         """Append the whole series. Try once. Raises Stale if the match has moved on, and StoreUnavailable."""
@@ -414,8 +412,9 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
             raise Reused
         metrics.repeats.inc()
         return follow(recall.folding(platform, rules.id, made.revision), None, made)
-    platform.cache.put(Cached(first, secret, dice, blind))
-    announce(platform, first, 1, works)
+    platform.cache.put(Cached(first, secret, dice, blind, works))
+    metrics.appends_of(first.game).inc(1)
+    platform.jobs.push(works)
     return first
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from events.cache import Cached
+from events.due import Owed
 from events.errors import LogDamaged, NoGame, NoMatch, NoVersion, RulesMissing, SecretLost
 from events.platform import Platform
 from events.snapshots import unpack
@@ -155,12 +156,12 @@ def extend(platform: Platform, found: Cached, head: int, tail: list[bytes]) -> C
     return newer
 
 
-def step_to(found: Cached, after: Position) -> Cached:
-    """Return the match at a later position. The dice key is new if somebody contributed to it."""
+def step_to(found: Cached, after: Position, works: tuple[Owed, ...] | None = None) -> Cached:
+    """Return the match at a later position. `works`: as in `Cached`. The dice key is new if somebody contributed to it."""
     contributions = after.table["contributions"]
     if contributions is found.position.table["contributions"] or contributions == found.position.table["contributions"]:
-        return Cached(after, found.secret, found.dice, found.blind)
-    return found._replace(position=after, dice=dice_key(found.secret, after.match, contributions, after.table["dice"]))
+        return Cached(after, found.secret, found.dice, found.blind, works)
+    return Cached(after, found.secret, dice_key(found.secret, after.match, contributions, after.table["dice"]), found.blind, works)
 
 
 def check_id(match: str) -> None:

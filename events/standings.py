@@ -333,14 +333,19 @@ def _results(position: Position) -> Iterator[str]:
             yield from (f"{what}:{occupant['player']}:{position.game}" for what in results_of(position.table, ended, seat))
 
 
-def changes(before: Position | None, after: Position, works: Iterable[Owed], leaf: int | None = None) -> Changes:
+def changes(
+    before: Position | None, after: Position, works: Iterable[Owed], leaf: int | None = None, had: Iterable[Owed] | None = None
+) -> Changes:
     """Return the changes in lists and in the due index when a match moves from one position to another, after which `works` are due.
 
-    `leaf`: as in `Changes`.
+    `leaf`: as in `Changes`. `had`: what was due before, if it is known.
     """
     creator = after.table["creator"]
     seen = before is None or after.begun is None or _seen_by(before, creator) != _seen_by(after, creator)
-    return _changes(before, after, works, leaf, creator if seen else "")
+    if had is None:
+        had = () if before is None else owed(before)
+    due = _moves({work.member: work.due for work in had}, {work.member: work.due for work in works})
+    return _changes(before, after, due, leaf, creator if seen else "")
 
 
 def _seen_by(position: Position, player: str) -> tuple[Any, ...]:
@@ -352,9 +357,8 @@ def _seen_by(position: Position, player: str) -> tuple[Any, ...]:
     return (position.begun["version"], [(seat, position.table["offered"].get(seat)) for seat in offered])
 
 
-def _changes(before: Position | None, after: Position, works: Iterable[Owed], leaf: int | None, updated: str) -> Changes:
-    """Return the changes. `leaf` and `updated`: as in `Changes`."""
-    due: dict[str, int | None] = {work.member: work.due for work in works}
+def _changes(before: Position | None, after: Position, due: dict[str, int | None], leaf: int | None, updated: str) -> Changes:
+    """Return the changes. `due`, `leaf` and `updated`: as in `Changes`."""
     if before is None:
         return Changes(
             due=due,
@@ -376,7 +380,6 @@ def _changes(before: Position | None, after: Position, works: Iterable[Owed], le
     if unlisted:
         names: dict[str, int | None] = {} if before.table is after.table else {**acting(after)}
     else:
-        due = {**dict.fromkeys(work.member for work in owed(before)), **due}
         derive = indexes if table_changed or before.begun is not None or before.status != after.status else acting
         names = _moves(derive(before), derive(after))
     whole = table_changed or after.begun is not None or any(before.document[name] != after.document[name] for name in ("outcome", "seats"))
@@ -404,6 +407,8 @@ def turn(position: Position) -> Turn:
 
 def _moves(left: dict[str, int], belongs: dict[str, int]) -> dict[str, int | None]:
     """Return the indexes to enter, each with the moment that orders the match there, and those to leave."""
+    if left == belongs:
+        return {}
     return {name: moment for name, moment in sorted(belongs.items()) if left.get(name) != moment} | dict.fromkeys(
         sorted(left.keys() - belongs.keys())
     )

@@ -116,10 +116,12 @@ def receipt_text(receipt: Receipt) -> str:
     'held 2'
     """
     match, version, digest, at, sidelog, held = receipt
-    more: list[str | int] = [f"held {held}"] if held else []
+    text = f"{RECEIPT}\n{match}\n{version}\n{digest}\n{at}\n"
+    if held:
+        text = f"{text}held {held}\n"
     if sidelog is not None:
-        more += [sidelog.seat, *sidelog.refused, *sidelog.reads]
-    return _text(RECEIPT, match, version, digest, at, *more)
+        text += "".join([f"{value}\n" for value in (sidelog.seat, *sidelog.refused, *sidelog.reads)])
+    return _checked(RECEIPT, text)
 
 
 def dossier_text(dossier: Dossier) -> str:
@@ -226,9 +228,13 @@ _PATTERNS = {
 
 
 def _text(kind: str, *values: str | int) -> str:
-    text = "".join([f"{kind}\n", *[f"{value}\n" for value in values]])
+    return _checked(kind, "".join([f"{kind}\n", *[f"{value}\n" for value in values]]))
+
+
+def _checked(kind: str, text: str) -> str:
+    """Return a text that is a statement of a kind. Raises NotAStatement."""
     if not _PATTERNS[kind].fullmatch(text):
-        raise NotAStatement(f"{values} cannot stand in a {kind}")
+        raise NotAStatement(f"{tuple(text.split(chr(10))[1:-1])} cannot stand in a {kind}")
     return text
 
 

@@ -315,13 +315,25 @@ def moved(
     if table is not before or document["to_act"] != was_to_act or table["offers"] or table["votes"] or finished is not None:
         since = None if begun is None or ended(table, document) else begun["version"]
         waits = asked(game, waited, table, document, version, at, len(entry.events), since)
-    rules, revision = entry.rules, entry.revision
     after = Position(
-        *(entry.match, version, entry.digest, at, created, changed, fixed, revision, rules, table, document, memory, secret),
-        finished=finished,
-        played=played,
-        asked=waits,
-        told=told,
+        entry.match,
+        version,
+        entry.digest,
+        at,
+        created,
+        changed,
+        fixed,
+        entry.revision,
+        entry.rules,
+        table,
+        document,
+        memory,
+        secret,
+        None,
+        finished,
+        played,
+        waits,
+        told,
     )
     if delay(table) != 0:
         after = _hiding(after, begun)

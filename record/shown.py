@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from operator import is_not
 from typing import Any
 
 from games.kernel import Game, has_fields
@@ -33,10 +34,10 @@ def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -
     """
     events = [table_rules.shown(game, event, viewer) for event in entry.events]
     action = entry.action
-    redacted = any(seen is not event for seen, event in zip(events, entry.events, strict=True))
-    reveals = table_rules.is_for_seats(action) if is_table_action(action) else has_fields(game, action["type"])
-    if redacted and viewer != entry.actor and reveals:
-        action = {"type": action["type"]}
+    if viewer != entry.actor and any(map(is_not, events, entry.events)):
+        reveals = table_rules.is_for_seats(action) if is_table_action(action) else has_fields(game, action["type"])
+        if reveals:
+            action = {"type": action["type"]}
     visible = {
         "version": entry.version,
         "actor": entry.actor,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from games import kernel
 from games.chance import Chance
@@ -195,6 +195,7 @@ def choices_of(
             _kept.clear()
         kept = _kept[key] = _looked_up(game, table, state, seat, player, version, fixed, shown)
         return kept.choices
+    kept.table = table
     if not kept.moving:
         return kept.choices
     session, choices = Session(game, table, state, now=Now(version=version, fixed=fixed)), kept.choices.copy()
@@ -203,14 +204,17 @@ def choices_of(
     return choices
 
 
-class _Kept(NamedTuple):
+class _Kept:
     """Choices at a table. In a match that goes on, they change only with a fact of the table, with who plays, and with whether anything can
-    be taken back. `moving`: the places of those whose ranges change with each version."""
+    be taken back. `table`: the newest for which they hold. `moving`: the places of those whose ranges change with each version."""
 
-    table: Table
-    playing: list[str]
-    choices: list[Choice]
-    moving: list[tuple[int, TableDeed, Action]]
+    __slots__ = ("choices", "moving", "playing", "table")
+
+    def __init__(self, table: Table, playing: list[str]) -> None:
+        self.table = table
+        self.playing = playing
+        self.choices: list[Choice] = []
+        self.moving: list[tuple[int, TableDeed, Action]] = []
 
 
 _MOST_KEPT = 4096
@@ -221,7 +225,7 @@ whether the player was shown too much to take a seat over (TBL-HND-04)."""
 
 def _looked_up(game: Game, table: Table, state: State, seat: str | None, player: str, version: int, fixed: int, shown: bool) -> _Kept:
     session = Session(game, table, state, now=Now(version=version, fixed=fixed))
-    kept = _Kept(table, session.playing if state["outcome"] is None else [], [], [])
+    kept = _Kept(table, session.playing if state["outcome"] is None else [])
     for deed, action in _offered(session, seat) if seat is not None else ():
         choice = _choice(session, str(seat), deed, action)
         if "version" in choice.get("choose", ()):

@@ -88,6 +88,9 @@ class Now(NamedTuple):
     signed: bool = False
 
 
+_NO_MATCH, _NOW = NewMatch(), Now()
+
+
 class Session:
     """A match while one action of the table is carried out: both documents so far, and the events so far.
 
@@ -102,8 +105,8 @@ class Session:
         self.game = game
         self.table = table
         self.state = {} if state is None else state
-        self.new = new or NewMatch()
-        self.now = now or Now()
+        self.new = new or _NO_MATCH
+        self.now = now or _NOW
         self.events: list[Event] = []
         self._in_play: tuple[State, list[str]] | None = None
 

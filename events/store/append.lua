@@ -40,7 +40,11 @@ check_moments(indexes)
 check_moments(due)
 if tell ~= '' and not string.match(check_text(tell), '^[%w *]+$') then error({err = 'ERR the players to tell are not ids'}) end
 local requests, request = of_partition .. 'r' .. of_match, tag_of({'', {'e', ARGV[#ARGV]}})
-local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', request and BLOCK or 1)
+-- If the head is the expected version, `requests` has the tags of all but the newest items up to a multiple of BLOCK.
+local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', request and math.max(1, expected % BLOCK) or 1)
+if request and newest[1] and item_version(newest[1]) ~= expected then
+  newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', BLOCK)
+end
 local answer = request and answer_to(stream, requests, request, newest)
 if answer then return {2, answer} end
 local last = newest[1]

@@ -72,7 +72,7 @@ from service.http.limits import LARGEST_ROUND, LONGEST_NAME
 from service.http.names import check_name
 from service.http.problems import Problem, platform_problem, problem_response, refusal_problem
 from service.http.quotas import Asked
-from service.http.responses import JSON, empty_response, json_response, names_tag, private, sorted_json, tagged
+from service.http.responses import Reply, empty_response, json_response, names_tag, private, private_json, sorted_json, tagged
 from service.http.schemas import LARGEST, NAME, MatchBody, MatchesQuery, RoundBody, SeatBody
 from service.kept import Key
 from table.creating import CREATE
@@ -209,7 +209,7 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
     return match_response(service, call, played.position, receipt=receipt_of(service.platform, played.entries[-1]))
 
 
-def list_matches(service: Service, call: Call) -> Response:
+def list_matches(service: Service, call: Call) -> Reply:
     """Return a page of matches."""
     named = ("status", "game", "player", "invited", "to_act", "creator", "tag")
     filters = {name: call.query[name] for name in named if name in call.query}
@@ -235,7 +235,7 @@ def list_matches(service: Service, call: Call) -> Response:
     written = [_written(service, standing, mark).partition(b"\n") for standing, mark in zip(page.standings, page.marks, strict=True)]
     company = service.directory.company(b" ".join([players for players, _, _ in written]).decode().split())
     rest = sorted_json({"players": company.players, **more})
-    return private(Response(b'{"matches":[%b],%b' % (b",".join([match for _, _, match in written]), rest[1:]), mimetype=JSON))
+    return private_json(b'{"matches":[%b],%b' % (b",".join([match for _, _, match in written]), rest[1:]))
 
 
 def _written(service: Service, standing: Mapping[str, Any], mark: str) -> bytes:

@@ -64,7 +64,6 @@ from service.http.responses import (
     Reply,
     also_as,
     empty_response,
-    json_response,
     names_tag,
     prefers,
     tagged,
@@ -86,7 +85,7 @@ REMATCH, DISPUTE = "rematch", "dispute"
 ALONE = "an action of the table is sent alone"
 
 
-def get_state(service: Service, call: Call, match: str) -> Response:
+def get_state(service: Service, call: Call, match: str) -> Response | Reply:
     """Return the match at a version as the caller may see it: in JSON, as a board in text, or as a picture."""
     position, viewer = _seen(service, call, match)
     as_text = prefers(call.header("Accept"), TEXT)
@@ -109,7 +108,7 @@ def get_state(service: Service, call: Call, match: str) -> Response:
         **at_table(position.table),
         "players": company.players,
     }
-    return tagged(json_response(body), tag, _VARY)
+    return tagged_json(body, tag, _VARY)
 
 
 def get_picture(service: Service, call: Call, match: str) -> Response:
@@ -139,7 +138,7 @@ def _position_at(platform: Platform, newest: Position, version: int | None) -> P
     return recall.state_at(platform, newest.match, version)
 
 
-def get_choices(service: Service, call: Call, match: str) -> Response:
+def get_choices(service: Service, call: Call, match: str) -> Response | Reply:
     """Return the caller's legal choices: of a seat in the game, and at the table."""
     position = recall.position(service.platform, match)
     player = call.caller.player()
@@ -162,7 +161,7 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
         **({"blocked": sight.why_not(game, position, seat, language)} if call.query["blocked"] else {}),
         **sight.guided(game, position, seat, language),
     }
-    return tagged(json_response(body), tag)
+    return tagged_json(body, tag)
 
 
 def act(service: Service, call: Call, match: str) -> Response | Reply:

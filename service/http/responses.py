@@ -153,6 +153,11 @@ def tagged(response: Response, tag: int | str, vary: str = "Authorization") -> R
     return private(response, vary)
 
 
+def private_json(content: bytes) -> Reply:
+    """Return a private answer in JSON, as `private` does for a response."""
+    return Reply(200, [*_JSON_HEADERS, ("Vary", "Authorization"), _PRIVATE], content)
+
+
 def tagged_json(value: Any, tag: int | str, vary: str = "Authorization") -> Reply:
     """Return a private answer in JSON with an ETag, as `tagged(json_response(value), tag, vary)` does."""
     return Reply(200, [*_JSON_HEADERS, ("ETag", f'"{tag}"'), ("Vary", vary), _PRIVATE], sorted_json(value))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from events import play
+from events.due import owed
 from events.errors import NoMatch
 from events.hearing import PAGE, Hearing, Told
 from events.platform import Platform
@@ -117,8 +118,12 @@ def test_an_append_names_whom_its_entries_tell_something_and_moves_the_match_in_
     for run in (*played(), *gathered()):
         positions: list[Position | None] = [None, *run.positions]
         listed: dict[str, int] = {}
+        waiting: dict[str, int] = {}
         for before, after, found in zip(positions, run.positions, told(run), strict=False):
-            changed = changes(before, after, ())
+            changed = changes(before, after, owed(after))
+            assert not changed.due.items() & waiting.items(), "what stays due is not written again"
+            waiting = {member: at for member, at in {**waiting, **changed.due}.items() if at is not None}
+            assert waiting == {work.member: work.due for work in owed(after)}
             organisers = {f"*{notice.organiser}" for notice in found if notice.organiser is not None}
             assert set(changed.tell) == organisers | {player for notice in found for player in notice.to}
             listed = {name: at for name, at in {**listed, **changed.indexes}.items() if at is not None}
