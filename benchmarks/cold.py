@@ -70,7 +70,7 @@ def put(platform: Platform, sample: Sample) -> None:
     """Put a match into the archive, and file it away."""
     record, position = sample
     whole = Whole(record.match, record.raws, position.digest, record.secret or "", RawSideLog())
-    away = objects_of.write(platform.archive.objects, whole)
+    away = objects_of.write(platform.archive.objects, whole, platform.games)
     assert platform.store.lists.file_away(record.match, packed(position, parse(record.raws[-1]).at, away.object))
 
 

@@ -12,6 +12,7 @@ from record.positions import Position
 
 EVERY = 64
 KEPT = 512
+FORM = 1  # of positions in the objects of the archive. Raise it when folding the same entries gives another position
 
 
 def due(before: int, after: int) -> int | None:

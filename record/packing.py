@@ -2,20 +2,22 @@
 
 A packed match is a header, which is a line of canonical JSON, then its blocks, then its side log. The header has
 
-- `format`: 1; `match`, `game`; `entries`: how many; `digest`: that of the last entry
+- `format`: 1; `match`, `game`; `entries`: how many; `digest`: that of the last entry; `form`: which form its positions have
 - `dictionary`: which dictionary the texts were compressed with (record/dictionaries)
-- `blocks`: of each block how many entries it has, and the lengths of its two parts in bytes; `sidelog`: the length of the side log, or 0.
+- `blocks`: of each block how many entries it has, and the lengths of its three parts in bytes; `sidelog`: the length of the side log, or 0.
 
 A block has BLOCK entries, and the last one the rest. Its first part, in zstd, is the lean form of these entries (record/lean.py): a line
 `{"links","revision","rules","secret"}`, then a line for each entry. Hashes, signatures and random ids that stand there once are replaced by
 a byte that says of which kind they are (KINDS). The second part has them as bytes, one after the other, because nothing compresses them.
-The side log of the match is in zstd, too.
+The third part, in zstd, has a line for each position after a multiple of EVERY entries, or it is empty. A reader that knows another form of
+positions ignores them: they follow from the entries. The side log of the match is in zstd, too.
 
 A *stretch* is STRETCH entries of a block. `links` has the digest and the moment of the entry before each stretch, but the first one of the
 match. So what a page needs is linked from there on, and a position needs no digest but its own.
 
-`unpack` links all entries, and they must lead to the digest in the header. So a damaged match is never taken for a whole one. `Packed` does
-not: whoever reads parts must know that the bytes are those that were packed (events/archive/matches.py).
+`unpack` links all entries, and they must lead to the digest in the header. So a damaged match is never taken for a whole one. Positions are
+not compared with the entries. `Packed` links nothing: whoever reads parts must know that the bytes are those that were packed
+(events/archive/matches.py).
 docs/auditing.md describes the format for other languages.
 """
 
@@ -24,7 +26,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -36,6 +38,7 @@ from record.lean import BadLean, Head, lean, linked, unlinked
 FORMAT = 1
 BLOCK = 1024  # entries of a block
 STRETCH = 64  # entries of a stretch
+EVERY = 256  # entries between two positions, at most
 LEVEL = 19  # of zstd
 KINDS = (32, 16, 8, 16, 32, 64)  # what the bytes 1 to 6 stand for: 64, 32 and 16 hex digits, UUIDs, keys and signatures in base64
 MOST = 256 << 20  # bytes of an unpacked part
@@ -51,15 +54,17 @@ class BadPacked(ValueError):
 
 
 class Header(NamedTuple):
-    """What is known about a packed match without unpacking it. `blocks`: how many entries each has, and its two parts."""
+    """What is known about a packed match without unpacking it. `blocks`: how many entries each has, and its three parts. `form`: that of
+    its positions."""
 
     match: str
     game: str
     entries: int
     digest: str
     dictionary: str
-    blocks: list[tuple[int, bytes, bytes]]
+    blocks: list[tuple[int, bytes, bytes, bytes]]
     sidelog: bytes
+    form: int
 
 
 class Unpacked(NamedTuple):
@@ -108,8 +113,8 @@ class Packed:
 
     def block(self, number: int) -> Block:
         """Return a block."""
-        count, text, long = self.header.blocks[number]
-        before = sum(entries for entries, _, _ in self.header.blocks[:number])
+        count, text, long, _ = self.header.blocks[number]
+        before = self._before(number)
         shared, *lines = _put_back(_decompressed(text, self._using), long).split(b"\n")
         try:
             head = loads(shared)
@@ -125,13 +130,32 @@ class Packed:
             raise BadPacked("its header does not fit")
         return Block({**head, "match": self.header.match}, before, lines, links)
 
+    def positions(self, number: int) -> dict[int, bytes]:
+        """Return the positions in a block by version, as they were packed. There may be none."""
+        count, *_, part = self.header.blocks[number]
+        before = self._before(number)
+        versions = range((before // EVERY + 1) * EVERY, before + count + 1, EVERY)
+        texts = _decompressed(part, self._using).split(b"\n") if part else []
+        if texts and len(texts) != len(versions):
+            raise BadPacked("its positions do not fit")
+        return dict(zip(versions, texts, strict=False))
+
+    def _before(self, number: int) -> int:
+        """Return the version before a block."""
+        return sum(count for count, *_ in self.header.blocks[:number])
+
     def sidelog(self) -> bytes:
         """Return the side log."""
         return self.header.sidelog and _decompressed(self.header.sidelog, self._using)
 
 
-def pack(match: str, raws: list[bytes], secret: str, sidelog: bytes = b"", using: str = "") -> bytes:
-    """Return a whole match as one object. `using`: the name of a dictionary, by default the newest. Raises BadPacked.
+def pack(
+    match: str, raws: list[bytes], secret: str, sidelog: bytes = b"", using: str = "", positions: Sequence[bytes] = (), form: int = 0
+) -> bytes:
+    """Return a whole match as one object. Raises BadPacked.
+
+    `using`: the name of a dictionary, by default the newest. `positions`: a line for each position after a multiple of EVERY entries, or
+    none. They have this `form`.
 
     >>> from record.example import MATCH, RAWS, SECRET
     >>> packed = pack(MATCH, RAWS, SECRET.hex(), b"who read it")
@@ -143,10 +167,14 @@ def pack(match: str, raws: list[bytes], secret: str, sidelog: bytes = b"", using
     """
     using = using or newest("match")
     head, texts = _texts(match, raws, secret)
-    blocks = [(text.count(b"\n"), _compressed(short, using), long) for text in texts for short, long in [_taken_out(text)]]
+    blocks = []
+    for number, text in enumerate(texts):
+        short, long = _taken_out(text)
+        mine = positions[number * BLOCK // EVERY : (number + 1) * BLOCK // EVERY]
+        blocks.append((text.count(b"\n"), _compressed(short, using), long, _compressed(b"\n".join(mine), using) if mine else b""))
     beside = _compressed(sidelog, using) if sidelog else b""
-    lengths = [[count, len(text), len(long)] for count, text, long in blocks]
-    told = {**head, "blocks": lengths, "dictionary": using, "format": FORMAT, "sidelog": len(beside)}
+    lengths = [[count, *map(len, parts)] for count, *parts in blocks]
+    told = {**head, "blocks": lengths, "dictionary": using, "form": form, "format": FORMAT, "sidelog": len(beside)}
     return b"".join([canonical(told), b"\n", *(part for _, *parts in blocks for part in parts), beside])
 
 
@@ -183,13 +211,16 @@ def header_of(content: bytes) -> Header:
         told = loads(line)
         if told["format"] != FORMAT:
             raise BadPacked(f"its format is {told['format']!r}, not {FORMAT}")
-        for count, text, long in told["blocks"]:
-            blocks.append((count, rest[at : at + text], rest[at + text : at + text + long]))
-            at += text + long
-        whole = at + told["sidelog"] == len(rest) and min(text for _, text, _ in told["blocks"]) > 0 and told["sidelog"] >= 0
-        if not whole or sum(count for count, _, _ in blocks) != told["entries"]:
+        for count, text, long, positions in told["blocks"]:
+            parts = rest[at : at + text], rest[at + text : at + text + long], rest[at + text + long : at + text + long + positions]
+            blocks.append((count, *parts))
+            at += text + long + positions
+        if type(told["form"]) is not int:
+            raise BadPacked("its form is not a number")
+        whole = at + told["sidelog"] == len(rest) and min(text for _, text, _, _ in told["blocks"]) > 0 and told["sidelog"] >= 0
+        if not whole or sum(count for count, *_ in blocks) != told["entries"]:
             raise BadPacked("its parts are damaged")
-        return Header(told["match"], told["game"], told["entries"], told["digest"], told["dictionary"], blocks, rest[at:])
+        return Header(told["match"], told["game"], told["entries"], told["digest"], told["dictionary"], blocks, rest[at:], told["form"])
     except (ValueError, KeyError, TypeError) as reason:
         if isinstance(reason, BadPacked):
             raise
@@ -213,6 +244,7 @@ def unpack(content: bytes, read: Callable[[str], bytes | None] | None = None) ->
     raws: list[bytes] = []
     for number in range(len(header.blocks)):
         block = packed.block(number)
+        packed.positions(number)
         secret = block.head["secret"]
         for stretch, link in enumerate(block.links):
             if link != (digest, at):

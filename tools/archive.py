@@ -106,7 +106,7 @@ def verified(platform: Platform, matches: list[str]) -> bool:
     for match, away in tqdm(_filed(platform, matches), unit="match", leave=False, disable=None):
         number += 1
         try:
-            objects_of.read(platform.archive.objects, match, away)
+            objects_of.check(platform.archive.objects, match, away, platform.games)
         except ArchiveDamaged as reason:
             wrong += 1
             print(f"{match}: {reason.name}: {reason.reason}.", file=sys.stderr)

@@ -16,7 +16,8 @@ from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
 
-from events.snapshots import EVERY
+from events.archive.matches import positions_of
+from events.snapshots import EVERY, FORM
 from events.snapshots import pack as snapshot_of
 from events.standings import indexes, stored, turn
 from events.store import packed as items
@@ -48,7 +49,8 @@ def _sample(record: Record) -> Iterator[bytes]:
 
 
 def _packed(record: Record, name: str) -> int:
-    return len(pack(record.match, record.raws, record.secret or "", using=name))
+    positions = list(positions_of(GAMES, record.raws))
+    return len(pack(record.match, record.raws, record.secret or "", using=name, positions=positions, form=FORM))
 
 
 def _filed(record: Record) -> Iterator[bytes]:

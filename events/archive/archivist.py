@@ -184,7 +184,7 @@ def archive_one(platform: Platform, match: str) -> str:
     origins, logs = server_log.origins(platform), platform.store.server_logs
     returns, leaves = logs.returns(origins, match), logs.noted(origins, match)
     whole = Whole(match, entries, position.digest, position.secret, sidelog, leaves)
-    away = objects_of.write(platform.archive.objects, whole)
+    away = objects_of.write(platform.archive.objects, whole, platform.games)
     if objects_of.read(platform.archive.objects, match, away) != whole:
         raise ArchiveDamaged(objects_of.name_of(match, away), "it has other entries than the store")
     if not platform.store.archiving.remove(match, packed(position, parse(entries[-1]).at, away.object), sidelog):

@@ -10,7 +10,7 @@ The dictionary that a match was packed with is the object `dictionaries/<its nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -20,11 +20,16 @@ import orjson
 from events.archive import dictionaries
 from events.archive.objects import Objects
 from events.errors import ArchiveDamaged
+from events.snapshots import FORM
+from events.snapshots import pack as pack_position
 from events.store.archiving import Away
 from events.store.server_logs import Noted
 from events.store.sidelog import RawSideLog
+from games.kernel import Game
 from record.dictionaries import newest as newest_dictionary
-from record.packing import BadPacked, Packed, hash_of, pack, unpack
+from record.entries import parse
+from record.packing import EVERY, BadPacked, Packed, hash_of, pack, unpack
+from record.positions import Position, follow_all
 
 PREFIX = "matches/"
 _AT = re.compile(rb'"actor":"[a-z0-9_]+","at":([0-9]{1,15}),"digest":"')
@@ -60,21 +65,33 @@ def name_of(match: str, away: Away) -> str:
     return f"{folder_of(match)}{away.head}-{away.object}"
 
 
-def write(objects: Objects, whole: Whole) -> Away:
-    """Create the object of a match, unless there is one of that name. Return how the match is to be filed away.
+def write(objects: Objects, whole: Whole, games: Mapping[str, Game]) -> Away:
+    """Create the object of a match, unless there is one of that name. Return how the match is to be filed away. `games`: fold it.
 
     Raises ArchiveUnavailable, ArchiveDamaged, BadPacked.
     """
-    content = packed(whole)
+    content = packed(whole, games)
     away = Away(len(whole.entries), whole.digest, hash_of(content))
     dictionaries.keep(objects, newest_dictionary("match"))
     objects.create(name_of(whole.match, away), content)
     return away
 
 
-def packed(whole: Whole) -> bytes:
+def packed(whole: Whole, games: Mapping[str, Game]) -> bytes:
     """Return the content of the object of a match. Raises BadPacked."""
-    return pack(whole.match, whole.entries, whole.secret, _packed(whole.sidelog, whole.leaves), newest_dictionary("match"))
+    beside, positions = _packed(whole.sidelog, whole.leaves), list(positions_of(games, whole.entries))
+    return pack(whole.match, whole.entries, whole.secret, beside, newest_dictionary("match"), positions, FORM)
+
+
+def positions_of(games: Mapping[str, Game], raws: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the positions of a match that its object has, packed. A reader need not fold all entries then."""
+    position: Position | None = None
+    for first in range(0, len(raws) - EVERY + 1, EVERY):
+        entries = list(map(parse, raws[first : first + EVERY]))
+        game = games[entries[0].events[0]["game"] if position is None else position.game]
+        position = follow_all(game.of_revision(entries[0].revision) or game, position, entries)
+        assert position is not None
+        yield pack_position(position)
 
 
 def read(objects: Objects, match: str, away: Away) -> Whole:
@@ -84,6 +101,18 @@ def read(objects: Objects, match: str, away: Away) -> Whole:
     if (whole.match, len(whole.entries), whole.digest) != (match, away.head, away.digest):
         raise ArchiveDamaged(name, "it is another match or version than the store knows")
     return whole
+
+
+def check(objects: Objects, match: str, away: Away, games: Mapping[str, Game]) -> None:
+    """Read a match as it is filed away, and compare its positions with those that its entries give, if they have the form of today.
+
+    Raises ArchiveUnavailable, ArchiveDamaged.
+    """
+    whole, packed = read(objects, match, away), opened(objects, match, away)
+    if packed.header.form == FORM:
+        found = [text for number in range(len(packed.header.blocks)) for text in packed.positions(number).values()]
+        if found and found != list(positions_of(games, whole.entries)):
+            raise ArchiveDamaged(name_of(match, away), "its positions are not those of its entries")
 
 
 def opened(objects: Objects, match: str, away: Away) -> Packed:

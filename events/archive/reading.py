@@ -177,6 +177,12 @@ class Archive:
             self._fetching.add((match, away))
         Thread(target=fetch, name="archive", daemon=True).start()
 
+    def fold(self, match: str) -> None:
+        """Read and fold a match if it is not in the store, so that threads that hurry need not wait for it. Raises as `read` does."""
+        (where,) = self.platform.store.archiving.where([match])
+        if where.away is not None and not where.head:
+            self.read(match, where.away).fold()
+
     def sidelog(self, match: str) -> RawSideLog:
         """Return the side log of a match that is not in the store; an empty one if there is no such match. Raises as `read` does."""
         (where,) = self.platform.store.archiving.where([match])

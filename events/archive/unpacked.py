@@ -1,7 +1,8 @@
 """An archived match in the memory of a process: its packed bytes, and what somebody needed of it so far.
 
-Positions are folded from entries without digests, which cost most, and get the one digest that they need. A page of entries is linked from
-the digest before its first stretch on. A few blocks stay unpacked, so a match of any length takes a bounded number of bytes.
+A position is folded from the one before it that the object has, or from one that was folded before. It is folded from entries without
+digests, which cost most, and gets the one digest that it needs. A page of entries is linked from the digest before its first stretch on. A
+few blocks stay unpacked, so a match of any length takes a bounded number of bytes.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from events.archive import matches as objects_of
 from events.archive.matches import Beside
 from events.deriving import follow_with_tags
 from events.errors import ArchiveDamaged
-from events.snapshots import pack, unpack
+from events.snapshots import FORM, pack, unpack
 from events.store.archiving import Away
 from events.store.log import PAGE, Known, Loaded
 from events.store.packed import fingerprint_of, tag_of
 from record.entries import Entry
-from record.packing import STRETCH, BadPacked, Block, Packed
+from record.packing import EVERY, STRETCH, BadPacked, Block, Packed
 from record.positions import Position
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Unpacked:
         self.match, self.away = match, away
         self._platform, self._packed, self._grown = platform, packed, grown
         self._starts = [0]
-        for count, _, _ in packed.header.blocks[:-1]:
+        for count, *_ in packed.header.blocks[:-1]:
             self._starts.append(self._starts[-1] + count)
         self._every = STRETCH << (away.head // (SNAPSHOTS * STRETCH)).bit_length()
         self._blocks: OrderedDict[int, _Unrolled] = OrderedDict()
@@ -71,7 +72,7 @@ class Unpacked:
         self._requests: dict[bytes, tuple[int, int]] = {}
         self._folded = self._unreadable = False
         self._beside: Beside | None = None
-        self._content = sum(len(text) + len(long) for _, text, long in packed.header.blocks) + len(packed.header.sidelog)
+        self._content = sum(len(part) for _, *parts in packed.header.blocks for part in parts) + len(packed.header.sidelog)
 
     @property
     def size(self) -> int:
@@ -127,18 +128,30 @@ class Unpacked:
 
     def load(self, version: int | None) -> Loaded:
         """Return what is needed to build a position (Log.load). Raises ArchiveDamaged."""
-        self.fold()
         head = self.away.head
         wanted = head if version is None else version
-        if wanted >= head and head in self._snapshots:
-            return Loaded(head, self._snapshots[head], [], self.secret)
-        best = max((kept for kept in self._snapshots if kept <= wanted), default=0)
-        snapshot = self._snapshots.get(best)
-        nearest = min(wanted, head) // STRETCH * STRETCH
-        if nearest > best and not self._unreadable:
-            *_, position = self._followed(unpack(snapshot) if snapshot else None, nearest, {})
-            best, snapshot = nearest, pack(position)
+        with self._folding:
+            best, snapshot = self._before(wanted)
+            nearest = head if wanted >= head else wanted // STRETCH * STRETCH
+            if nearest > best and not self._unreadable and (folded := self._fold(unpack(snapshot) if snapshot else None, nearest, {})):
+                best, snapshot = nearest, folded
+        self._grown()
         return Loaded(head, snapshot, self.entries(best, wanted)[:PAGE], self.secret)
+
+    def _before(self, wanted: int) -> tuple[int, bytes | None]:
+        """Return the newest position up to a version that need not be folded, with its version; 0 and None if there is none.
+
+        Raises ArchiveDamaged.
+        """
+        best = max((kept for kept in self._snapshots if kept <= wanted), default=0)
+        last = min(wanted, self.away.head) // EVERY * EVERY  # in the object
+        if last <= best or self._packed.header.form != FORM:
+            return best, self._snapshots.get(best)
+        try:
+            found = self._packed.positions(bisect_right(self._starts, last - 1) - 1).get(last)
+        except BadPacked as reason:
+            raise self._damaged(reason) from None
+        return (best, self._snapshots.get(best)) if found is None else (last, found)
 
     def known(self, claim: str) -> Known | None:
         """Return the request with a name if it was carried out. Raises ArchiveDamaged."""
@@ -152,30 +165,37 @@ class Unpacked:
         return Known(*found, fingerprint_of(entries[-1]), entries)
 
     def fold(self) -> None:
-        """Fold its entries, which takes some 10 µs for each. Raises ArchiveDamaged.
-
-        Entries that cannot be followed are logged: the match can be told without positions, and whoever builds one finds the error.
-        """
+        """Fold all its entries, which takes 20 to 60 µs for each. Raises ArchiveDamaged."""
         if not self._folded:
             with self._folding:
                 if not self.is_folded:
-                    self._fold()
+                    tags: dict[int, bytes] = {}
+                    self._fold(None, self.away.head, tags)
+                    for version, tag in tags.items():
+                        self._requests[tag] = (self._requests.get(tag, (version, version))[0], version)
+                    self._folded = True
             self._grown()
 
-    def _fold(self) -> None:
-        tags: dict[int, bytes] = {}
+    def _fold(self, position: Position | None, last: int, tags: dict[int, bytes]) -> bytes | None:
+        """Fold the entries from a position on, up to a version at which a stretch ends. Return the position there; None if they cannot be
+        followed. Add the tags of requests. Raises ArchiveDamaged.
+
+        Entries that cannot be followed are logged: the match can be told without positions, and whoever builds one finds the error.
+        """
+        packed = None
         try:
-            for position in self._followed(None, self.away.head, tags):
-                if position.version % self._every == 0 or position.version == self.away.head:
-                    self._snapshots[position.version] = pack(position)
+            for after in self._followed(position, last, tags):
+                if after.version % self._every == 0 or after.version == last:
+                    packed = pack(after)
+                    if after.version % self._every == 0 or after.version == self.away.head:
+                        self._snapshots[after.version] = packed
         except ArchiveDamaged:
             raise
         except Exception as reason:  # noqa: BLE001 - a match that was tampered with can fail in any way
             log.error("match_unreadable", match=self.match, error=type(reason).__name__)
             self._unreadable = True
-        for version, tag in tags.items():
-            self._requests[tag] = (self._requests.get(tag, (version, version))[0], version)
-        self._folded = True
+            return None
+        return packed
 
     def _followed(self, position: Position | None, last: int, tags: dict[int, bytes]) -> Iterator[Position]:
         """Yield the position after each stretch from a position on, up to a version at which one ends. Add the tags of requests."""

@@ -44,7 +44,7 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     if position.ended and after >= position.version:
         return empty_response(204)
     if newest.ended:
-        service.platform.store.log.load(match, 1)  # reads and folds an archived match: the loop of all streams does neither
+        service.platform.archive.fold(match)  # the loop of all streams neither reads nor folds an archived match
     timed = newest.table["clock"]["kind"] != NONE
     seated = call.caller.id is not None and bool(newest.seats_of(call.caller.id))
     asks = _Asks(seated and call.query["phrases"], call.query["here"], call.caller.id if seated else None)

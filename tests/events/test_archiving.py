@@ -251,9 +251,9 @@ def test_a_leaf_that_its_object_does_not_say_stays(platform: Platform, keeper: P
     match, logs, origin = finished(platform, begin), platform.store.server_logs, platform.signer.name
     write = objects_of.write
 
-    def slow(objects: Objects, whole: Whole) -> Away:
+    def slow(objects: Objects, whole: Whole, games: Any) -> Away:
         servers.keeper.hset(f"{start_of(origin)}m:{match}", "hour:9", f"9 1 {'ab' * 32} 5 5")
-        return write(objects, whole)
+        return write(objects, whole, games)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(objects_of, "write", slow)
@@ -350,7 +350,7 @@ def test_a_thread_that_others_wait_for_never_waits_for_an_object(platform: Platf
     start()
     assert found[4] is None, "it is in memory, but not folded"
     platform.archive.forget()
-    platform.store.log.load(match, 1)  # as who opens a stream does
+    platform.archive.fold(match)  # as who opens a stream does
     start()
     assert found[6:] == [entries, entries]
 

@@ -13,6 +13,8 @@ from events.archive import matches as objects_of
 from events.archive import unpacked
 from events.archive.reading import Archive
 from events.archive.returning import bring_back
+from events.audit import audit
+from events.errors import ArchiveDamaged
 from events.platform import Platform
 from events.store.archiving import Away
 from record import lean, packing
@@ -23,7 +25,8 @@ from tests.events.test_archiving import told
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 16 entries and stretches of 8, of which a match keeps a few. So a short match is a long one."""
-    for place, name, value in ((packing, "BLOCK", 16), (packing, "STRETCH", 8), (unpacked, "STRETCH", 8)):
+    every = ((place, "EVERY", 16) for place in (packing, objects_of, unpacked))
+    for place, name, value in ((packing, "BLOCK", 32), (packing, "STRETCH", 8), (unpacked, "STRETCH", 8), *every):
         monkeypatch.setattr(place, name, value)
     for name, value in (("BLOCKS", 2), ("SNAPSHOTS", 2)):
         monkeypatch.setattr(unpacked, name, value)
@@ -104,6 +107,45 @@ def test_a_first_read_links_what_it_shows_and_no_more(platform: Platform, keeper
     assert len(linked) <= 8
     platform.store.log.last([match])
     assert len(linked) <= 8, "it is in memory"
+
+
+@pytest.mark.usefixtures("short")
+def test_a_position_is_folded_from_the_one_before_it_in_the_object(
+    platform: Platform, keeper: Platform, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = finished(platform, begin, 20)
+    head = platform.store.log.head(match)
+    expected = [recall.state_at(platform, match, version) for version in range(1, head + 1)]
+    moved(keeper, match)
+    folded, follow = [], unpacked.follow_with_tags
+    monkeypatch.setattr(unpacked, "follow_with_tags", lambda *given: [folded.extend(given[2]), follow(*given)][1])
+
+    def first(version: int) -> int:
+        platform.archive.forget()
+        platform.cache.drop(match)
+        folded.clear()
+        assert recall.state_at(platform, match, version) == expected[version - 1]
+        return len(folded)
+
+    assert head > 48
+    assert max(map(first, range(1, head + 1))) <= 16, "so many are between two positions"
+    monkeypatch.setattr(unpacked, "FORM", 0)
+    assert first(head) == head, "positions of another form are ignored"
+
+
+@pytest.mark.usefixtures("short")
+def test_positions_that_lie_are_found_and_are_no_evidence(platform: Platform, keeper: Platform, begin: Begin) -> None:
+    match, pack = finished(platform, begin, 20), objects_of.pack_position
+    before = list(platform.store.log.read_all(match)), audit(platform, match)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objects_of, "pack_position", lambda position: pack(position._replace(at=1)))
+        moved(keeper, match)
+    with pytest.raises(ArchiveDamaged) as caught:
+        objects_of.check(platform.archive.objects, match, filed(platform, match), platform.games)
+    assert "positions" in caught.value.reason
+    assert (list(platform.store.log.read_all(match)), audit(platform, match)) == before
+    assert bring_back(platform, match)
+    assert (list(platform.store.log.read_all(match)), audit(platform, match)) == before
 
 
 @pytest.mark.usefixtures("short")

@@ -113,7 +113,8 @@ def test_every_changed_byte_is_found() -> None:
     for at in range(len(packed)):
         damaged = packed[:at] + bytes([packed[at] ^ 1]) + packed[at + 1 :]
         assert hash_of(damaged) != hash_of(packed)
-        if at < len(packed) - len(header_of(packed).sidelog):  # by which nothing is linked
+        at_form = packed.index(b'"form":') + len(b'"form":')
+        if at != at_form and at < len(packed) - len(header_of(packed).sidelog):  # by which nothing is linked
             with pytest.raises(BadPacked):
                 unpack(damaged)
     for damaged in (b"", packed[:-1], packed + b"x", packed[5:], b"null\n", b"[]\n", b'{"format":1}\n'):
@@ -126,7 +127,7 @@ def test_every_changed_byte_is_found() -> None:
     [
         {"match": "m" + "b" * 16}, {"entries": 3}, {"entries": 5}, {"entries": "4"}, {"digest": "00" * 32}, {"digest": None},
         {"dictionary": "match-999"}, {"dictionary": 1}, {"format": 2}, {"sidelog": 1},
-        {"blocks": []}, {"blocks": None}, {"blocks": [[4, 0, 9]]},
+        {"blocks": []}, {"blocks": None}, {"blocks": [[4, 0, 9, 0]]}, {"blocks": [[4, 0, 9]]}, {"form": None},
     ],
     ids=str,
 )  # fmt: skip
@@ -138,9 +139,9 @@ def test_a_header_that_lies_is_found(changed: dict[str, Any]) -> None:
 
 def test_parts_that_do_not_fit_are_found() -> None:
     packed = pack(MATCH, RAWS, HEX)
-    ((_, text, long),) = header_of(packed).blocks
+    ((_, text, long, _),) = header_of(packed).blocks
     for parts in ([text, long + b"x", b""], [text, long[:-1], b""], [text, long, b"no zstd"], [text * 2, long, b""], [long, text, b""]):
-        told = {"blocks": [[4, *map(len, parts[:2])]], "sidelog": len(parts[2])}
+        told = {"blocks": [[4, *map(len, parts[:2]), 0]], "sidelog": len(parts[2])}
         with pytest.raises(BadPacked):
             unpack(resealed(packed[: packed.index(b"\n")] + b"\n" + b"".join(parts), **told))
 
@@ -156,7 +157,7 @@ def blocks(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 def test_each_stretch_of_each_block_is_read_without_the_others(blocks: list[bytes]) -> None:
     content = pack(MATCH, blocks, HEX)
     assert unpack(content).raws == blocks
-    assert [count for count, _, _ in header_of(content).blocks] == [4, 4, 3]
+    assert [count for count, *_ in header_of(content).blocks] == [4, 4, 3]
     for number, before, stretches in ((2, 8, 2), (1, 4, 2), (0, 0, 2)):
         block = Packed(content).block(number)
         assert (block.before, len(block.links)) == (before, stretches)
@@ -165,6 +166,18 @@ def test_each_stretch_of_each_block_is_read_without_the_others(blocks: list[byte
             entries, raws = block.linked(stretch)
             assert (raws, entries) == (blocks[first:last], list(map(parse, blocks[first:last])))
             assert list(block.entries(stretch)) == [parse(raw)._replace(digest="") for raw in blocks[first : before + 4]]
+
+
+def test_positions_are_read_by_block_and_must_be_as_many_as_it_has(blocks: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "EVERY", 2)
+    texts = [b"%d" % version for version in range(2, 11, 2)]
+    content = pack(MATCH, blocks, HEX, positions=texts, form=7)
+    packed = Packed(content)
+    assert [packed.positions(number) for number in range(3)] == [{2: b"2", 4: b"4"}, {6: b"6", 8: b"8"}, {10: b"10"}]
+    assert (packed.header.form, unpack(content).raws) == (7, blocks)
+    for wrong in (texts[:-2], [*texts[:4], b"10\n12"]):
+        with pytest.raises(BadPacked, match="positions"):
+            unpack(pack(MATCH, blocks, HEX, positions=wrong, form=7))
 
 
 def test_links_that_lie_are_found(blocks: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
