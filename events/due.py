@@ -36,6 +36,7 @@ EXPIRE = "expire"
 REPORT = "report"
 HINT = "hint"
 ANALYSIS = "analysis"
+PUZZLE = "puzzle"
 
 KINDS: Mapping[str, Kind] = {
     ADVANCE: Kind(10, 2000),
@@ -46,11 +47,12 @@ KINDS: Mapping[str, Kind] = {
     REPORT: Kind(60, 3000, alone=True),
     HINT: Kind(25, 28_000, slow=True),
     ANALYSIS: Kind(25, 28_000, slow=True),
+    PUZZLE: Kind(25, 28_000, slow=True),
 }
 """Every kind of due work. Each has a queue of its own (events/store/queue). workers/jobs.py carries it out. The work of one creator is
 done in this order. Creators share the time of workers, and each kind keeps a tenth of it (exchange.lua).
 
-The last two are studies (events/store/queue/studies.py). They are not in the due index; their askers ask until the answer is there.
+The last three are studies (events/store/queue/studies.py). They are not in the due index; their askers ask until the answer is there.
 """
 
 REPORT_MS = 3  # of the lease of a report for each version: it audits the match, and nobody else begins it meanwhile

@@ -10,6 +10,7 @@ from functools import cache
 
 MATCH = "m[a-z2-7]{16}"
 PLAYER = "p[a-z2-7]{16}"
+PUZZLE = "m[a-z2-7]{16}-[1-9][0-9]{0,14}"
 KEY = "k[a-z2-7]{16}"
 HOOK = "h[a-z2-7]{16}"
 SEAT = "[a-z][a-z0-9_]{0,31}"

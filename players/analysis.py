@@ -67,12 +67,18 @@ def judge(question: Question, action: Action, iterations: int, level: Level, sea
     thought = level(asked, Budget(iterations), chance())
     best, spent = thought.action, thought.spent
     worths: list[float] = []
-    for appraised in (action,) if best == action else (action, best):
-        thought = search(question._replace(choices=[{"action": appraised}]), Budget(iterations * APPRAISAL), chance())
-        spent += thought.spent
-        worths.append(rounded(thought.options[0].worth))
+    for each in (action,) if best == action else (action, best):
+        worth, used = appraised(question, each, iterations, search, chance())
+        spent += used
+        worths.append(worth)
     chosen, before = worths[0], worths[-1]
     return Judgement(best, before, chosen, spent) if before > chosen else Judgement(action, chosen, chosen, spent)
+
+
+def appraised(question: Question, action: Action, iterations: int, search: Level, chance: Chance) -> tuple[float, int]:
+    """Return what a level expects after an action that it looks at alone, and the iterations. The arguments are those of `judge`."""
+    thought = search(question._replace(choices=[{"action": action}]), Budget(iterations * APPRAISAL), chance)
+    return rounded(thought.options[0].worth), thought.spent
 
 
 def summary(seats: Sequence[Seat], judged: Iterable[Judged], winners: Sequence[Seat]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from nacl.signing import SigningKey
 
-from events import rating, recall
+from events import puzzles, rating, recall
 from events.due import ANALYSIS, HINT, KINDS
 from events.hooks import deliveries, messages, subscriptions
 from events.keeping import embedded
@@ -32,7 +32,8 @@ from events.platform import Platform, Settings, open_platform
 from events.telemetry import metrics
 from events.timing.clock import Clock
 from evidence.statements import signing_key_text
-from games.kernel import SYSTEM
+from games.kernel import SYSTEM, legal
+from record.puzzles import Puzzle, Reply, Weighed
 from service.api.openapi import example_name
 from service.api.routes import OPERATIONS
 from service.api.shapes import EXAMPLES
@@ -177,6 +178,23 @@ class _Kept:
         if keep and name is not None and name not in self.examples:
             self.examples[name] = short(_outlines(content) if id == "get_schema" else content)
         return content
+
+
+def _puzzled(platform: Platform, kept: _Kept, match: str, ada: _Person) -> None:
+    """Make a puzzle of the first decision, and try it. Its worths are made up, since judging takes half a minute."""
+    at = next(at for at in range(1, 99) if puzzles.decision(platform, match, at))
+    kept.send("make_puzzle", ada, query=f"version={at + 1}", match=match)
+    before = recall.state_at(platform, match, at)
+    seat = before.to_act[0]
+    actions = [choice["action"] for choice in legal(platform.games["war"], before.document, seat)][:2]
+    lines = [[Reply(seat, action["type"], [{"type": "starting_unit_placed", "seat": seat, "tile": action["tile"]}])] for action in actions]
+    weighed = [Weighed(action, worth, line) for action, worth, line in zip(actions, (0.62, 0.5), lines, strict=True)]
+    platform.store.puzzles.put(Puzzle(match, at, "war", seat, ada.id, platform.clock.now(), "hard", 0.12, weighed))
+    made = kept.send("make_puzzle", ada, query=f"version={at + 1}", match=match)["id"]
+    puzzles.choose(platform)
+    kept.send("try_puzzle", NOBODY, actions[1], puzzle=made)
+    kept.send("list_puzzles")
+    kept.send("get_puzzle", puzzle=made)
 
 
 def _collect(platform: Platform) -> None:
@@ -345,6 +363,7 @@ def _over(platform: Platform, kept: _Kept, match: str, ada: _Person) -> None:
         while platform.jobs.depth(ANALYSIS):
             jobs.work(ANALYSIS)
     kept.send("get_analysis", query="level=strong", match=match)
+    _puzzled(platform, kept, match, ada)
     fork = kept.send("create_match", ada, {"fork_of": match, "at": 12})["id"]
     _work(platform)
     for _ in range(2):

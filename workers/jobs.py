@@ -12,7 +12,23 @@ import structlog
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
 from events import deadlines, expiry, recall, reports
-from events.due import ADVANCE, ANALYSIS, DEADLINE, EXPIRE, HINT, KINDS, REPORT, SEARCH, SLOW, THINK, NotDue, Owed, owed, thinking_of
+from events.due import (
+    ADVANCE,
+    ANALYSIS,
+    DEADLINE,
+    EXPIRE,
+    HINT,
+    KINDS,
+    PUZZLE,
+    REPORT,
+    SEARCH,
+    SLOW,
+    THINK,
+    NotDue,
+    Owed,
+    owed,
+    thinking_of,
+)
 from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
 from events.play import Draft, Played
@@ -243,6 +259,7 @@ STEPS: Mapping[str, Step] = {
     REPORT: attach_report,
     HINT: studying.hint,
     ANALYSIS: studying.analyse,
+    PUZZLE: studying.puzzle,
 }
 """By kind of work, the function that does a step."""
 

@@ -12,7 +12,7 @@ from events.lifeline import collect_rarely, give_way
 from events.platform import Platform, Settings
 from events.timing.pulse import WORKER
 from games.kernel import Game
-from workers import jobs, rater, sequencer
+from workers import daily, jobs, rater, sequencer
 from workers.brake import is_ending
 from workers.holding import Holding
 from workers.listening import Life, add_option
@@ -52,7 +52,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK, life: Life | None = N
     sweep(platform)
     sweeper = Sweep(platform)
     sweeper.start()
-    growing = [*sequencer.begin(platform), rater.begin(platform)]
+    growing = [*sequencer.begin(platform), rater.begin(platform), daily.begin(platform)]
     try:
         listen(platform.jobs, kinds, life or Life())
     finally:

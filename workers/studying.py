@@ -1,6 +1,7 @@
-"""Studying: hints for practice matches, and analyses of finished matches. They do not change a match; whoever asked gets the answer.
+"""Studying: hints for practice matches, and analyses and puzzles of finished matches. They do not change a match; whoever asked gets the
+answer.
 
-An analysis is made in parts, so that it never occupies a worker for long. A lost part is made again.
+An analysis and a puzzle are made in parts, so that they never occupy a worker for long. A lost part is made again.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from typing import Any
 import orjson
 import structlog
 
-from events import recall
+from events import puzzles, recall
 from events.due import NotDue, Owed
 from events.errors import PlatformError
 from events.platform import Platform
 from events.store.queue.studies import hinted
 from players.analysis import Judged, rounded
 from players.level import Option
-from record.decisions import decisions
+from record.decisions import Decision, decisions
 from record.entries import parse
+from record.puzzles import LEVEL, Puzzle, Weighed, id_of, listed, weighed
 from record.thinking.judging import advice, analysis, compares, judged
+from record.thinking.puzzling import Riddle, compared
 from workers.brake import Ending, is_ending
 
 PART = 0.25  # seconds after which a part of an analysis ends, at the end of the current decision
@@ -47,6 +50,61 @@ def analyse(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]
     """
     with _failing(platform, work):
         return _analyse(platform, work)
+
+
+def puzzle(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Do the next part of a puzzle, or judge an action that somebody tries in one. Return the work for the rest, or nothing.
+
+    Raises NotDue if it is not wanted any more or not allowed; Ending, NoMatch, StoreUnavailable, and any error of the level.
+    """
+    with _failing(platform, work):
+        if is_ending():
+            raise Ending
+        study, decision = platform.studies.look(work), puzzles.decision(platform, work.match, work.version)
+        if study is None or study.answer is not None or decision is None:
+            raise NotDue(work.member)
+        before, entry = decision
+        game = recall.rules_of(platform, before)
+        made = not work.target and platform.store.puzzles.get(id_of(work.match, work.version)) is not None
+        if made or not compares(game, len(before.document["seats"]), LEVEL):
+            raise NotDue(work.member)
+        riddle = Riddle(game, before.document, entry.actor, before.memory)
+        if work.target:
+            platform.studies.answer(work, orjson.dumps(listed(riddle.weigh(orjson.loads(work.target)))))
+            return ()
+        return _make(platform, work, decision, study.asker, riddle)
+
+
+def _make(platform: Platform, work: Owed, decision: Decision, asker: str, riddle: Riddle) -> tuple[Owed, ...]:
+    """Do the next part of a puzzle: find the actions to judge, or judge one of them. After the last one, store the puzzle."""
+    parts = [orjson.loads(part) for part in platform.studies.parts(work)]
+    first: dict[str, Any] = parts[0] if parts else {}
+    judged: list[Weighed] = [weighed(part) for part in parts[1:]]
+    until = time.monotonic() + PART
+    while not first or len(judged) < len(first["actions"]):
+        if not first:
+            actions, found, count = riddle.candidates(decision.entry.action)
+            first = {"actions": actions, "found": found, "count": count}
+            part = orjson.dumps(first)
+        else:
+            judged.append(riddle.weigh(first["actions"][len(judged)]))
+            part = orjson.dumps(listed(judged[-1]))
+        if not platform.studies.add(work, len(judged), part):
+            return ()
+        if time.monotonic() >= until or is_ending():
+            return (work,)
+    ranked = compared(judged, first["found"], first["count"])
+    answer: dict[str, Any] = {}
+    if ranked is not None:
+        before, entry = decision
+        made = Puzzle(
+            work.match, work.version, before.game, entry.actor, asker, platform.clock.now(), ranked.difficulty, ranked.gap, ranked.weighed
+        )
+        platform.store.puzzles.put(made)
+        answer = {"id": made.id}
+    platform.studies.answer(work, orjson.dumps(answer))
+    log.info("study_done", match=work.match, version=work.version, kind=work.kind)
+    return ()
 
 
 @contextmanager

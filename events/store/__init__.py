@@ -4,7 +4,7 @@
 (events/archive). The append script keeps `lists`, `due` and `hooks`. `projections` has everything that is
 derived from the logs. `accounts` has the players, `signing_keys` the keys with which they sign moves, `sidelog` the side logs of matches,
 `pulses` the running processes, `server_logs` the Merkle log of the whole server, `bulks` which finished matches are in which bulk file, and
-`ratings` those of players. `removal` removes matches that never started.
+`ratings` those of players. `puzzles` are made of finished matches. `removal` removes matches that never started.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
 from events.store.pulses import Pulses
+from events.store.puzzles import Puzzles
 from events.store.ratings import Ratings
 from events.store.removal import Removal
 from events.store.server_logs import ServerLogs
@@ -69,6 +70,7 @@ class Store:
         self.sidelog = SideLog(client, self.keys)
         self.server_logs = ServerLogs(client, self.keys)
         self.ratings = Ratings(client)
+        self.puzzles = Puzzles(client)
         self.bulks = Bulks(client, self.keys)
         self._secret: bytes | None = None
 

@@ -29,13 +29,16 @@ _SIGNING_KEYS, _UNLOGGED = "~{players}:s:*", "~{players}:unlogged"
 _PROCESSES, _OUTAGES, _NOW = "~{pulse}:processes", "~{pulse}:outages", "~{pulse}:now"
 _SERVER_LOG = "~{log}:*"
 _RATINGS = "~{ratings}:*"
-_BARRIERS = " ".join(f"~{{{tag}}}:barrier" for tag in ("p?", "p??", "p???", "players", "log", "ratings", "store", "pulse"))
+_PUZZLES = "~{puzzles}:*"
+_BARRIERS = " ".join(f"~{{{tag}}}:barrier" for tag in ("p?", "p??", "p???", "players", "log", "ratings", "puzzles", "store", "pulse"))
 
 
 def _of_matches(*kinds: str, sign: str = "~") -> str:
     """Return the patterns of the keys of matches of some kinds. `?` keeps a pattern inside its hash tag."""
     return " ".join(f"{sign}{{{tag}}}:{kind}" for kind in kinds for tag in ("p?", "p??", "p???"))
 
+
+_INDEXES = _of_matches("i:*", "due", "pending", "refused", "hooks", "groups", "passing")
 
 # The writing commands of the functions, and the keys or channels that the service's user may apply each to. They are renamed, so the server
 # must write each command to its append-only file under the name that was called. For keys that expire, the server writes DEL and PEXPIREAT
@@ -46,12 +49,12 @@ WRITES: Mapping[str, str] = {
     "SET": f"{_of_matches('x:*', 'm:*', 'g:*')} {_BEGUN} {_BARRIERS}",
     "HSET": (
         f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*', 'hooked', 'cursors', 'counts', 'given')} {_PLAYER} {_DELIVERIES} "
-        f"{_SIGNING_KEYS} {_PROCESSES} {_NOW} {_SERVER_LOG} {_RATINGS}"
+        f"{_SIGNING_KEYS} {_PROCESSES} {_NOW} {_SERVER_LOG} {_RATINGS} {_PUZZLES}"
     ),
-    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_SIGNING_KEYS} {_NOW} {_RATINGS}",
-    "ZADD": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS}",
-    "ZREM": f"{_of_matches('i:*', 'due', 'pending', 'refused', 'hooks', 'groups', 'passing')} {_UNTOLD} {_UNLOGGED} {_OUTAGES}",
-    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*', 'g:*')} {_PLAYER} {_DELIVERIES} {_NOW} {_RATINGS}",
+    "HDEL": f"{_of_matches('d:*', 'f:*', 'hooked', 'cursors')} {_PLAYER} {_SIGNING_KEYS} {_NOW} {_RATINGS} {_PUZZLES}",
+    "ZADD": f"{_INDEXES} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_RATINGS} {_PUZZLES}",
+    "ZREM": f"{_INDEXES} {_UNTOLD} {_UNLOGGED} {_OUTAGES} {_PUZZLES}",
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*', 'g:*')} {_PLAYER} {_DELIVERIES} {_NOW} {_RATINGS} {_PUZZLES}",
     "PUBLISH": f"{_of_matches('heads', 'hooks', sign='&')} &{{players}}:changed",
 }
 
@@ -72,7 +75,7 @@ ARCHIVIST_RIGHTS = " ".join([RIGHTS, *[f"({patterns} +{command.lower()})" for co
 # hardly any. The function RESERVE has a second name under which it is not refused, for players who resign or leave.
 FREEING = frozenset(
     (
-        *("archive", "barrier", "delete_hook", "delete_player", "forget_leaves"),
+        *("archive", "barrier", "delete_hook", "delete_player", "drop_puzzle", "forget_leaves"),
         *("remove", "remove_unstarted", "revoke_key", "shed", "updates"),
     )
 )

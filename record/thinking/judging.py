@@ -41,7 +41,7 @@ def advice(game: Game, state: State, seat: Seat, memory: Memory, level: str) -> 
     'place_unit'
     """
     question, saw = put(question_of(game, state, seat, memory))
-    return LEVELS[level](question, budget_of(question, level), chance_of(_seed(question, level, saw)))
+    return LEVELS[level](question, budget_of(question, level), chance_of(seed_of(question, level, saw)))
 
 
 def judged(game: Game, decision: Decision, level: str, iterations: int | None = None) -> Judged | None:
@@ -53,7 +53,7 @@ def judged(game: Game, decision: Decision, level: str, iterations: int | None = 
     question, saw = put(question_of(game, before.document, entry.actor, before.memory))
     if is_forced(question.choices):
         return None
-    seed = _seed(question, level, saw)
+    seed = seed_of(question, level, saw)
     given = budget_of(question, level).iterations if iterations is None else iterations
     found = judge(question, entry.action, given, LEVELS[level], search(level, always=True), lambda: chance_of(seed))
     return Judged(entry.version, entry.actor, entry.action, found.best, found.before, found.chosen)
@@ -73,6 +73,7 @@ def analysis(position: Position, level: str, found: Iterable[Judged]) -> dict[st
     return about | summary(position.document["seats"], found, outcome["winners"])
 
 
-def _seed(question: Question, level: str, saw: str) -> int:
+def seed_of(question: Question, level: str, saw: str) -> int:
+    """Return the seed of a judgement by a level. `saw`: the hash of what the seat knows."""
     known = {"game": question.game.id, "level": level, "saw": saw, "seat": question.seat}
     return int.from_bytes(sha256(canonical(known)).digest(), "big")

@@ -352,8 +352,7 @@ export interface CaseEntry {
   actor: CaseEntryActor;
   /** What happened. */
   happened: Happened[];
-  /** The ids of the rules that applied. */
-  rules: string[];
+  rules: RuleIds;
   /** The milliseconds that each seat with a clock had left. */
   clocks: { [name: string]: number };
   /** The player who acted, and was given the receipt; null for the system and AI seats. */
@@ -386,13 +385,8 @@ export interface Change {
   actor: CaseEntryActor;
   /** The action. Only its `type` if the viewer may not know the rest. */
   action: { [name: string]: unknown };
-  /**
-   * What happened, in sentences. A player is written as an id in braces, such as `{p234567abcdefghij}`. No other braces occur. The name is
-   * in the `players` of `get_match`.
-   */
-  text: string[];
-  /** The ids of the rules that applied (`get_rule`). */
-  rules: string[];
+  text: Sentences;
+  rules: RuleIds;
   /** The events of the entry that changed the field. */
   events: ChangingEvent[];
   /** The value before. Left out if it does not exist or has more than 1,000 bytes. */
@@ -409,8 +403,7 @@ export interface ChangingEvent {
   type: string;
   /** The event in a sentence; null if it has none. */
   text: string | null;
-  /** The ids of the rules that applied. */
-  rules: string[];
+  rules: RuleIds;
 }
 
 /** What every choice may have. */
@@ -1076,13 +1069,8 @@ export type Frame = FrameChange & {
 
 /** What changed in a picture, and what happened, in sentences. */
 export interface FrameChange {
-  /**
-   * What happened, in sentences. A player is written as an id in braces, such as `{p234567abcdefghij}`. No other braces occur. The name is
-   * in the `players` of `get_match`.
-   */
-  text: string[];
-  /** The ids of the rules that applied (`get_rule`). */
-  rules: string[];
+  text: Sentences;
+  rules: RuleIds;
   /** The facts that changed. */
   now?: FrameNow;
   /** The title of the picture: the game, the round and the phase. */
@@ -1262,8 +1250,7 @@ export interface Guide {
   steps: number;
   /** In words. */
   text: string;
-  /** Its rules. */
-  rules: string[];
+  rules: RuleIds;
   /** What to do. */
   action: { [name: string]: unknown } | null;
 }
@@ -1325,13 +1312,13 @@ export interface HintOptionBase {
   tries: number;
 }
 
-/** A hint that is not ready yet. */
+/** A hint or a puzzle that is not ready yet. */
 export interface HintWaiting {
   match: MatchId;
   game: AnalysisWaitingGame;
-  /** The version that the hint is for. */
+  /** The version that is thought about. */
   version: number;
-  /** Your seat. */
+  /** The seat that must act. */
   seat: SeatId;
   /** The level of play that thinks. */
   level: string;
@@ -1422,6 +1409,26 @@ export interface InvitationDeclinedEvent {
   seat: SeatId;
   player: PlayerId;
   kept_for: HandOverPlayer;
+}
+
+/** A try of a puzzle, judged by `expert` from what the seat knew. */
+export interface JudgedTry {
+  puzzle: PuzzleId;
+  /** The action that is judged. */
+  action: { [name: string]: unknown };
+  /** Whether it is the best one, or as good. */
+  solved: boolean;
+  /** What the seat can expect after it. */
+  worth: number;
+  /** By how much that is less than after the best one. */
+  cost: number;
+  /**
+   * The action and what may follow until the next turn of the seat, if everybody does what looks best at once. It is played on a guess of
+   * what the seat does not know.
+   */
+  line: LineEntry[];
+  /** The best action, once the puzzle is solved or given up. */
+  best: { [name: string]: unknown } | null;
 }
 
 /** A key of a player, without its text. */
@@ -1558,6 +1565,14 @@ export type LimitScope = "player" | "address" | "prefix" | "process" | "request"
 
 /** What is counted, or another. */
 export type LimitUnit = "requests" | "milliseconds of CPU time" | "players" | "matches" | "hooks" | "messages" | "streams" | "bytes" | "characters" | "actions" | "entries" | "frames" | "tags" | "keys" | (string & {});
+
+/** An action that may follow. */
+export interface LineEntry {
+  /** Who acts. */
+  actor: string;
+  text: Sentences;
+  rules: RuleIds;
+}
 
 /** Where a leaf is. */
 export interface LogPlace {
@@ -2295,7 +2310,7 @@ export interface Problem {
 }
 
 /** Why the platform refuses, or another. */
-export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "signature_needed" | "signing_key_unknown" | "was_shown" | "wrong_code" | "no_analysis" | "no_bulk_file" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "dice_known" | "history_differs" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "signing_key_revoked" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "too_many_signing_keys" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "key_unproven" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "signature_invalid" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "archive_away" | "archive_damaged" | "busy" | "log_damaged" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
+export type ProblemCode = "bad_body" | "bad_header" | "bad_json" | "bad_list" | "bad_query" | "bad_request" | "bad_key" | "no_key" | "audit_closed" | "hidden_refusals" | "hidden_view" | "is_party" | "needs_admin" | "no_player" | "not_a_referee" | "not_creator" | "not_invited" | "not_offered" | "not_seated" | "not_your_seat" | "role_needed" | "same_referee" | "scope_needed" | "signature_needed" | "signing_key_unknown" | "was_shown" | "wrong_code" | "no_analysis" | "no_bulk_file" | "no_such_delivery" | "no_such_dispute" | "no_such_field" | "no_such_game" | "no_such_hook" | "no_such_key" | "no_such_match" | "no_such_path" | "no_such_player" | "no_such_problem" | "no_such_puzzle" | "no_such_rule" | "no_such_seat" | "no_such_version" | "not_in_log" | "wrong_method" | "ai_declines" | "already_created" | "already_disputed" | "already_offered" | "already_started" | "already_stated" | "already_voted" | "analysis_closed" | "analysis_too_long" | "cannot_take_back" | "case_taken" | "dice_known" | "history_differs" | "hook_off" | "left_too_often" | "match_closed" | "match_disputed" | "match_paused" | "match_rated" | "no_dispute" | "no_offer" | "no_puzzle" | "no_such_past" | "no_vote" | "nobody_to_agree" | "not_confirmed" | "not_due" | "not_in_play" | "not_over" | "not_paused" | "not_practice" | "not_started" | "not_substituted" | "nothing_to_decide" | "nothing_to_play" | "offered_already" | "one_seat_each" | "origin_not_over" | "player_away" | "seat_taken" | "signing_key_revoked" | "still_seated" | "substitute_stays" | "substituted" | "time_is_up" | "too_late" | "too_many_disputes" | "too_many_hooks" | "too_many_keys" | "too_many_offers" | "too_many_signing_keys" | "vote_open" | "stale" | "too_large" | "address_too_long" | "encoded" | "not_json" | "against_the_rules" | "bad_hook_url" | "bad_order" | "bad_remedy" | "bad_seats" | "bad_settings" | "key_unproven" | "must_be_last" | "name_reserved" | "other_seats" | "request_reused" | "signature_invalid" | "quota_reached" | "too_many_at_once" | "too_many_requests" | "too_many_streams" | "header_too_large" | "broken" | "store_refused" | "thinking_failed" | "archive_away" | "archive_damaged" | "busy" | "log_damaged" | "not_ready" | "rules_missing" | "secret_lost" | "store_away" | "streams_full" | (string & {});
 
 /** One kind of problem: its status, its title and its sentence. */
 export interface ProblemKind {
@@ -2377,6 +2392,42 @@ export interface ProvenLeaf {
   opened?: Leaf | null;
   /** A proof (c2sp.org/tlog-proof) that the log has the leaf, with a signed checkpoint. */
   proof: string;
+}
+
+/** A puzzle: find the best action of a seat. */
+export type Puzzle = WarPuzzle | WowPuzzle | WocPuzzle;
+
+/** A puzzle. */
+export interface PuzzleBase {
+  id: PuzzleId;
+  match: MatchId;
+  game: AnalysisWaitingGame;
+  /** The version of the match at which the seat must act. */
+  at: number;
+  /** The seat whose best action is to be found. */
+  seat: SeatId;
+  /** Which level of play finds it: novice, greedy, strong, or none of them. */
+  difficulty: "easy" | "normal" | "hard" | "expert" | (string & {});
+  /** Who made it. */
+  by: PlayerId;
+  made: Moment;
+  /** How often players have tried it. */
+  tried: number;
+  /** How often they solved it. */
+  solved: number;
+}
+
+/** The id of the puzzle. */
+export type PuzzleId = string;
+
+/** Puzzles. */
+export interface Puzzles {
+  /** The puzzle of today in UTC, or null. */
+  today: PuzzleBase | null;
+  /** The newest first. */
+  puzzles: PuzzleBase[];
+  players: PlayerNames;
+  next: BulkManifestNext;
 }
 
 /** Why the queue does nothing: its memory is full, or it does not answer, or another. */
@@ -2738,6 +2789,9 @@ export interface RuleDispute {
   version?: number;
 }
 
+/** The ids of the rules behind it (`get_rule`). */
+export type RuleIds = string[];
+
 /** The rules of a game, in their order. */
 export interface RuleList {
   game: AnalysisWaitingGame;
@@ -2951,6 +3005,12 @@ export type SeatTaker = SeatRequest | Invitation;
 export interface SeatsFilledEvent {
   type: "seats_filled";
 }
+
+/**
+ * What happened, in sentences. A player is written as an id in braces, such as `{p234567abcdefghij}`. No other braces occur. The name is
+ * in the `players` of `get_match`.
+ */
+export type Sentences = string[];
 
 /** A key that the server signs with, or has signed with. */
 export interface ServerKey {
@@ -3750,6 +3810,13 @@ export type WarPlayed = PlayedBase & {
   /** One entry for each action, as your seat may see it. */
   entries: WarEntry[];
   /** What you may do next. */
+  choices: WarChoice[];
+};
+
+/** A puzzle of War!. */
+export type WarPuzzle = PuzzleBase & {
+  players: PlayerNames;
+  /** What the seat may do. */
   choices: WarChoice[];
 };
 
@@ -4792,6 +4859,13 @@ export interface WocPrivateerSentEvent {
   to: AnyWocAt;
 }
 
+/** A puzzle of War of Civilizations. */
+export type WocPuzzle = PuzzleBase & {
+  players: PlayerNames;
+  /** What the seat may do. */
+  choices: WocChoice[];
+};
+
 /** The offer is accepted or not. */
 export interface WocRansomAnsweredEvent {
   type: "ransom_answered";
@@ -5680,6 +5754,13 @@ export type WowPlayed = PlayedBase & {
   /** One entry for each action, as your seat may see it. */
   entries: WowEntry[];
   /** What you may do next. */
+  choices: WowChoice[];
+};
+
+/** A puzzle of War of the Worlds: The New Wave. */
+export type WowPuzzle = PuzzleBase & {
+  players: PlayerNames;
+  /** What the seat may do. */
   choices: WowChoice[];
 };
 

@@ -15,7 +15,7 @@ from games.schema import described, listing, mapping, nullable, optional, record
 from record.entries import Entry, parse
 from record.positions import Position, follow, level_of
 from service import sight
-from service.api.shapes import ANY_TEXT, PLAYER_ID, RULE_ID, TIME, VIEWER, named, versions
+from service.api.shapes import ANY_TEXT, PLAYER_ID, RULE_IDS, TIME, VIEWER, named, versions
 from service.api.why import CHANGES, VALUE, field, told_change
 from service.context import Service
 from service.http.directory import Company
@@ -121,7 +121,7 @@ _ENTRY = named(
             "at": TIME,
             "actor": text(about="Who acted: a seat, `system`, or the id of a player."),
             "happened": listing(_HAPPENED, about="What happened."),
-            "rules": listing(RULE_ID, about="The ids of the rules that applied."),
+            "rules": RULE_IDS,
             "clocks": mapping(ANY_TEXT, whole(0), "The milliseconds that each seat with a clock had left."),
             "receipt": nullable(described(PLAYER_ID, "The player who acted, and was given the receipt; null for the system and AI seats.")),
         },

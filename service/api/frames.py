@@ -23,7 +23,7 @@ from service.api.shapes import (
     OUTCOME,
     PHASE,
     ROUND,
-    RULE_ID,
+    RULE_IDS,
     SEAT,
     TIME,
     TO_ACT,
@@ -98,8 +98,8 @@ _NOW: Fields = {
     "seats": mapping(ANY_TEXT, OCCUPANT, "Who has each seat."),
 }
 TOLD: Fields = {
-    "text": listing(ANY_TEXT, about=f"What happened, in sentences. {SENTENCE}"),
-    "rules": listing(RULE_ID, about="The ids of the rules that applied (`get_rule`)."),
+    "text": named("Sentences", listing(ANY_TEXT, about=f"What happened, in sentences. {SENTENCE}")),
+    "rules": RULE_IDS,
 }
 _EDITS = named(
     "Edits",

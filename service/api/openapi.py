@@ -26,6 +26,7 @@ from service.api.shapes import (
     KEY_ID,
     MATCH_ID,
     PLAYER_ID,
+    PUZZLE_ID,
     SEAT,
     Component,
     camel,
@@ -62,14 +63,15 @@ A schema that belongs to one game has its code in front of its name: {codes}.
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
-WIDTH = 400
-SHORT = 3200  # what has at most so many characters has no line for each of its parts
+WIDTH = 2000
+SHORT = 10000  # what has at most so many characters has no line for each of its parts
 LONG = SHORT + 1  # an operation has a line for each of its parts, however short they are
 
 TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
 
 ID_SCHEMAS: Mapping[str, Schema] = {
     "match": MATCH_ID.schema,
+    "puzzle": PUZZLE_ID.schema,
     "player": PLAYER_ID.schema,
     "key": KEY_ID.schema,
     "signing_key": text(patterns.anchored(patterns.SIGNING_KEY_IN_PATH)).schema,
@@ -87,6 +89,7 @@ ID_SCHEMAS: Mapping[str, Schema] = {
 }
 ID_DESCRIPTIONS = {
     "match": "A match's id.",
+    "puzzle": "A puzzle's id.",
     "player": "A player's id.",
     "key": "A key's id, which is part of its text.",
     "signing_key": "A signing key, in base64url without padding.",
@@ -157,7 +160,8 @@ FACTS: Mapping[str, Any] = {
     "actor": "red", "digest": "c0" * 32,
     "allowed": "GET, HEAD, OPTIONS", "amount": 5000, "dispute": 2, "encoding": "gzip", "expected": 40, "first": 38, "game": "war",
     "games": ", ".join(sorted(GAMES)), "header": "If-Match", "last": 41, "limit": 3, "match": "m234567abcdefghij", "needed": "referees",
-    "month": "2026-11", "number": 2, "player": "p234567abcdefghij", "pointer": "/regions/atlantis", "request": "robot",
+    "month": "2026-11", "number": 2, "player": "p234567abcdefghij", "puzzle": "m234567abcdefghij-57",
+    "pointer": "/regions/atlantis", "request": "robot",
     "retry_after": 3, "revision": 7, "scope": "player", "seat": "red",
     "seats": "blue, green", "setting": "clock.seconds", "unit": "requests", "until": 1795363302729, "version": 41, "viewer": "blue",
     "what": "draw", "whose": "caller", "window": 10,
@@ -199,6 +203,7 @@ TAGS = {
     "games": "The games, their rules and their JSON Schemas.",
     "matches": "Create, find and join matches.",
     "play": "Play: the state of a match, the choices of a seat, and actions.",
+    "puzzles": "Puzzles from finished matches.",
     "disputes": "Disputes about matches, and the referees' desk.",
     "history": "The entries of a match, past and new, and its audit.",
     "log": "The log of the server: one Merkle tree with the digests of all matches, as c2sp.org/tlog-tiles serves it.",
@@ -477,9 +482,12 @@ SOMETIMES = ("Authenticate", "RateLimit", "RateLimitPolicy")
 """The headers of answers that are not in each answer that names them."""
 
 ANYWHERE: Mapping[int, tuple[str, ...]] = {
-    400: ("bad_query",),
+    400: ("bad_query", "bad_body", "bad_json", "bad_request"),
     401: ("bad_key", "no_key"),
+    403: ("no_player", "scope_needed"),
+    413: (),
     414: (),
+    415: (),
     429: ("too_many_at_once", "too_many_requests"),
     431: (),
     500: (),

@@ -148,6 +148,7 @@ _STORE = ("store_away", "store_refused")
 _ARCHIVE = ("archive_away", "archive_damaged")
 _OF_PATHS: Mapping[str, tuple[str, ...]] = {
     "{match}": ("no_such_match", *_ARCHIVE, "log_damaged", "secret_lost", "rules_missing"),
+    "{puzzle}": ("no_such_puzzle", "log_damaged", "rules_missing", *_ARCHIVE),
     "{player}": ("no_such_player",),
     "{key}": ("no_such_key",),
     "{signing_key}": ("no_such_key",),

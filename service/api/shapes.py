@@ -144,12 +144,14 @@ ANY_TEXT = text()
 SEAT = text(patterns.anchored(patterns.SEAT), "A seat of the match's game.")
 MATCH_ID = text(patterns.anchored(patterns.MATCH), "The id of the match.")
 PLAYER_ID = text(patterns.anchored(patterns.PLAYER), "The id of a player.")
+PUZZLE_ID = text(patterns.anchored(patterns.PUZZLE), "The id of the puzzle.")
 HOOK_ID = text(patterns.anchored(patterns.HOOK), "The id of a webhook.")
 KEY_ID = text(patterns.anchored(patterns.KEY), "The id of a key.")
 GAME_ID = text(about="The id of the game.")
 DIGEST = text(patterns.anchored(patterns.DIGEST), "A SHA-256, in hex.")
 CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH), "A content hash of rules.")
 RULE_ID = text(patterns.anchored(patterns.RULE))
+RULE_IDS = named("RuleIds", listing(RULE_ID, about="The ids of the rules behind it (`get_rule`)."))
 VERSION = whole(0, LARGEST, "How many entries the match has.")
 TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
@@ -209,6 +211,7 @@ COMMON = {
     "PlayerId": PLAYER_ID,
     "KeyId": KEY_ID,
     "HookId": HOOK_ID,
+    "PuzzleId": PUZZLE_ID,
     "Digest": DIGEST,
     "ContentHash": CONTENT_HASH,
     "DisputeNumber": DISPUTE_NUMBER,

@@ -7,7 +7,7 @@ from flask import Response
 
 from events import recall
 from events.deciding import check_started
-from events.due import Owed
+from events.due import PUZZLE, Owed
 from events.store.queue.studies import BOUNDS, Study, analysis_of, hint_for
 from games.kernel import Game
 from games.schema import Shape, described, either, ids, listing, mapping, optional, record, text, unchecked
@@ -40,10 +40,10 @@ from service.http.responses import JSON, json_response, private, sorted_json
 from service.http.schemas import AnalysisQuery, HintQuery
 from table.rules import play_refusal
 
-AGAIN = {"hint": "1", "analysis": "5"}  # seconds after which to ask again
+AGAIN = {"hint": "1", "analysis": "5", "puzzle": "1"}  # seconds after which to ask again
 LONGEST = 5000  # versions of a match that is analysed
 
-_UNITS = {"hint": "hints", "analysis": "analyses"}
+_UNITS = {"hint": "hints", "analysis": "analyses", "puzzle": "puzzles"}
 
 
 def get_hint(service: Service, call: Call, match: str) -> Response:
@@ -55,10 +55,10 @@ def get_hint(service: Service, call: Call, match: str) -> Response:
     game = recall.rules_of(service.platform, position)
     _check_decides(game, position, seat)
     work = hint_for(match, position.version, seat, level, call.caller.player(), service.platform.clock.now())
-    study = _asked(service, call, work)
+    study = asked(service, call, work)
     about = {"match": match, "game": game.id, "version": position.version, "seat": seat, "level": level}
     if study.answer is None:
-        return _waiting(work, about)
+        return waiting(work, about)
     return private(json_response(about | orjson.loads(study.answer)))
 
 
@@ -77,7 +77,7 @@ def begin_analysis(service: Service, call: Call, match: str) -> Response:
     position = _over(service, match)
     work = analysis_of(match, call.query["level"], call.caller.player(), service.platform.clock.now())
     call.info.open = True
-    response = _analysis(position, work, _asked(service, call, work))
+    response = _analysis(position, work, asked(service, call, work))
     if response.status_code == 202:
         response.headers["Location"] = f"/v1/matches/{match}/analysis?level={work.target}"
     return response
@@ -111,15 +111,22 @@ def _analysis(position: Position, work: Owed, study: Study) -> Response:
         return private(Response(sorted_json(orjson.loads(study.answer)), mimetype=JSON))
     reached = 0 if study.last is None else orjson.loads(study.last)["version"]
     about = {"match": position.match, "game": position.game, "level": work.target, "version": reached, "versions": position.version}
-    return _waiting(work, about)
+    return waiting(work, about)
 
 
-def _asked(service: Service, call: Call, work: Owed) -> Study:
-    """Return a study. Begin it for the caller if it does not exist. Raise Problem `too_many_requests` or `quota_reached`."""
+def asked(service: Service, call: Call, work: Owed) -> Study:
+    """Return a study. Begin it for the caller if it does not exist.
+
+    Raise Problem `no_key`, `too_many_requests`, `quota_reached` or `thinking_failed`.
+    """
     studies = service.platform.studies
     study = studies.look(work)
     if study is None:
-        call.info.used = service.throttle.spend((_UNITS[work.kind], work.creator))
+        if not work.creator:
+            raise Problem("no_key")
+        call.info.used = service.throttle.spend(
+            ("puzzle_tries" if work.kind == PUZZLE and work.target else _UNITS[work.kind], work.creator)
+        )
         limit = f"{_UNITS[work.kind]}_at_once"
         at_once = service.quotas.amount(limit)
         study = studies.begin(work, at_once)
@@ -140,7 +147,8 @@ def _keep_going(service: Service, work: Owed, study: Study) -> None:
         service.platform.jobs.push_again([work._replace(creator=study.asker)])
 
 
-def _waiting(work: Owed, about: dict[str, object]) -> Response:
+def waiting(work: Owed, about: dict[str, object]) -> Response:
+    """Return that a study is not finished, and when to ask again. `about`: what the answer says."""
     response = private(json_response(about, 202))
     response.headers["Retry-After"] = AGAIN[work.kind]
     return response
@@ -152,11 +160,11 @@ HINT_WAITING = named(
         {
             "match": MATCH_ID,
             "game": GAME_ID,
-            "version": described(VERSION, "The version that the hint is for."),
-            "seat": described(SEAT, "Your seat."),
+            "version": described(VERSION, "The version that is thought about."),
+            "seat": described(SEAT, "The seat that must act."),
             "level": text(about="The level of play that thinks."),
         },
-        "A hint that is not ready yet.",
+        "A hint or a puzzle that is not ready yet.",
     ),
 )
 ANALYSIS_WAITING = named(

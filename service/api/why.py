@@ -15,7 +15,7 @@ from service import sight
 from service.api.frames import TOLD
 from service.api.operations import Call, Operation, in_json
 from service.api.pictures import drawing
-from service.api.shapes import GAME_ID, MATCH_ID, RULE_ID, TIME, VERSION, VIEWER, named, versions
+from service.api.shapes import GAME_ID, MATCH_ID, RULE_IDS, TIME, VERSION, VIEWER, named, versions
 from service.api.sidelog import note_view
 from service.context import Service
 from service.http.problems import Problem
@@ -98,7 +98,7 @@ _EVENT = named(
             "place": whole(0, about="The place of the event among those of the entry, from 0."),
             "type": text(about="The type of the event."),
             "text": nullable(text(about="The event in a sentence; null if it has none.")),
-            "rules": listing(RULE_ID, about="The ids of the rules that applied."),
+            "rules": RULE_IDS,
         },
         "An event that changed a field.",
     ),

@@ -45,11 +45,17 @@ OWN: Mapping[str, Kind] = {
     "no_such_dispute": Kind(404, "No such dispute", "Disputes are numbered from 1."),
     "no_such_field": Kind(404, "No such field", "This view has no field {pointer}, and no entry that was searched changed one."),
     "no_such_path": Kind(404, "Not found", "There is nothing at this address."),
+    "no_such_puzzle": Kind(404, "No such puzzle", "There is no puzzle {puzzle}."),
     "no_such_problem": Kind(404, "Not found", "There is no problem with this code."),
     "no_such_rule": Kind(404, "No such rule", "The game has no rule with this id."),
     "wrong_method": Kind(405, "Wrong method", "This address only accepts {allowed}."),
     "analysis_closed": Kind(409, "Not over", "A match can be analysed when it is over, has a result, and hides nothing."),
     "analysis_too_long": Kind(409, "Too long", "Matches of more than {limit} versions are not analysed here."),
+    "no_puzzle": Kind(
+        409,
+        "No puzzle",
+        "Version {version} makes no puzzle: no seat decided it among several actions, or none of them is much worse than the best.",
+    ),
     "not_confirmed": Kind(409, "Not confirmed", "`confirm` must be your own id, {player}."),
     "not_practice": Kind(
         409, "Not practice", "Hints are only for practice matches. You can practise from any position of a match that is over."

@@ -23,6 +23,7 @@ from games import patterns
 from games.picture import THEMES
 from games.sentences import say
 from record.notices import KINDS
+from record.puzzles import DIFFICULTIES
 from service.http import names
 from service.http.limits import LARGEST_ROUND, LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
 from table.data import LEVELS, MOST_TAGS
@@ -484,6 +485,23 @@ class RatingsQuery(Schema):
     game = Text(required=True, metadata={"description": "The game."})
     limit = Whole(load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number to return."})
     cursor = _cursor(rf"-?[0-9]{{1,6}}\.{patterns.PLAYER}")
+
+
+class PuzzleQuery(Schema):
+    """The query of a new puzzle."""
+
+    version = Whole(
+        required=True, validate=validate.Range(2, LARGEST), metadata={"description": "The version of the decision, as in the analysis."}
+    )
+
+
+class PuzzlesQuery(Schema):
+    """The query of a list of puzzles."""
+
+    game = Text(metadata={"description": "Only of this game."})
+    difficulty = Text(validate=validate.OneOf(DIFFICULTIES), metadata={"description": "Only of this difficulty."})
+    limit = Whole(load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number to return."})
+    cursor = _cursor(rf"{patterns.VERSION}\.{patterns.PUZZLE}")
 
 
 class DisputesQuery(Schema):

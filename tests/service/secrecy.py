@@ -148,6 +148,10 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "get_analysis": once(f"{MATCH}/analysis"),
     "begin_analysis": posted(f"{MATCH}/analysis"),
     "get_hint": once(f"{MATCH}/hint"),
+    "make_puzzle": posted(f"{MATCH}/puzzles?version=3"),
+    "list_puzzles": once("/v1/puzzles"),
+    "get_puzzle": once("/v1/puzzles/{match}-2"),
+    "try_puzzle": posted("/v1/puzzles/{match}-2/tries"),
     "join_match": posted(f"{MATCH}/seats/{{seat}}"),
     "say_phrase": posted(f"{MATCH}/phrases", lambda about: {"phrase": "hello"}),
     "create_round": lambda about: iter(
@@ -158,6 +162,8 @@ READS: Mapping[str, Callable[[About], Iterator[Ask]]] = {
     "page /": lambda about: (
         Ask(f"/?{query}") for query in ("", "part=list&mine=true", "part=list&invited=true", "part=list&status=playing")
     ),
+    "page /puzzles": lambda about: iter([Ask("/puzzles")]),
+    "page /puzzles/<puzzle>": pages("/puzzles/{match}-2"),
     "page /m/<match>": pages("/m/{match}", "at=3"),
     "page /m/<match>/words": pages("/m/{match}/words"),
     "page /embed/<match>": pages("/embed/{match}"),
@@ -175,6 +181,10 @@ ONLY_REFUSED: Mapping[str, str] = {
     "get_analysis": "Matches are analysed when they are over, and everybody may know everything.",
     "begin_analysis": "Matches are analysed when they are over, and everybody may know everything.",
     "get_hint": "Hints are for practice. tests/service/test_studies.py has pairs of practice matches.",
+    **dict.fromkeys(
+        ("make_puzzle", "get_puzzle", "try_puzzle", "page /puzzles/<puzzle>"),
+        "Puzzles are of matches that are over, and of what a seat knew. tests/service/test_puzzles.py has pairs.",
+    ),
     "join_match": "Seats are taken before anything is hidden.",
     "create_match": "A match can be gone on with from a position when it is over, and everybody may know everything.",
 }
@@ -194,6 +204,7 @@ NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
         *("list_my_hooks", "create_my_hook", "get_my_hook", "change_my_hook", "delete_my_hook", "rotate_my_hook", "test_my_hook"),
         *("list_my_deliveries", "send_my_delivery_again"),
     ),
+    "It says that a puzzle is gone.": ("delete_puzzle",),
     "Rules and pictures of games are the same for every match.": (
         *("list_games", "get_game", "get_rules", "get_rulings", "get_rule", "get_rulebook", "get_contract", "get_data", "get_schema"),
         *("get_table_rulebook", "get_table_contract", "get_table_data", "get_stylesheet", "get_definitions"),

@@ -221,7 +221,7 @@ def test_only_the_type_of_an_error_in_a_ticket_is_logged(
 
 @pytest.mark.parametrize("text", ["", "advance,", "think;advance", "advance,hook", " advance", "advance,search", "search,think"])
 def test_a_worker_takes_known_queues_only_and_no_slow_one_beside_a_quick_one(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match=r"the queues are advance, deadline, think|workers for search, hint, analysis do nothing else"):
+    with pytest.raises(ValueError, match=r"the queues are advance, deadline, think|workers for search, hint, analysis, puzzle do"):
         queue_list(text)
     with pytest.raises(SystemExit) as ended:
         main([f"--queues={text}"])

@@ -1,4 +1,4 @@
-"""Keep studies: hints and analyses that somebody asks for and a worker computes. They are on the queue's server, and expire.
+"""Keep studies: hints, analyses and puzzles that somebody asks for and a worker computes. They are on the queue's server, and expire.
 
 A study is not due work: it is in no index, and may be lost. It continues as long as somebody asks for its answer. Asking again leads to the
 same answer.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from events.due import ANALYSIS, HINT, Owed
+from events.due import ANALYSIS, HINT, PUZZLE, Owed
 from events.errors import StoreUnavailable
 from events.store.client import queue_errors
 from events.store.queue.server import QueueServer
@@ -38,7 +38,11 @@ class Bounds(NamedTuple):
     keep: int
 
 
-BOUNDS: Mapping[str, Bounds] = {HINT: Bounds(10 * _MINUTE, 10 * _MINUTE, 2000), ANALYSIS: Bounds(60 * _MINUTE, 7 * _DAY, 500)}
+BOUNDS: Mapping[str, Bounds] = {
+    HINT: Bounds(10 * _MINUTE, 10 * _MINUTE, 2000),
+    ANALYSIS: Bounds(60 * _MINUTE, 7 * _DAY, 500),
+    PUZZLE: Bounds(10 * _MINUTE, _DAY, 2000),
+}
 
 
 class Study(NamedTuple):
@@ -64,6 +68,11 @@ def hinted(target: str) -> tuple[str, str]:
 def analysis_of(match: str, level: str, asker: str, now: int) -> Owed:
     """Return the work of an analysis of a finished match. There is one for each level, so it names the first version."""
     return Owed(ANALYSIS, match, 1, level, now, asker)
+
+
+def puzzle_of(match: str, at: int, asker: str, now: int, action: str = "") -> Owed:
+    """Return the work of making a puzzle of a version of a finished match, or of judging an action that somebody tries there."""
+    return Owed(PUZZLE, match, at, action, now, asker)
 
 
 class Studies:

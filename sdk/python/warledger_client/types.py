@@ -331,7 +331,7 @@ class CaseEntry(TypedDict):
     at: Moment
     actor: CaseEntryActor
     happened: list[Happened]
-    rules: list[str]
+    rules: RuleIds
     clocks: dict[str, int]
     receipt: PlayerId | None
 
@@ -362,8 +362,8 @@ class Change(TypedDict):
     at: Moment
     actor: CaseEntryActor
     action: dict[str, Any]
-    text: list[str]
-    rules: list[str]
+    text: Sentences
+    rules: RuleIds
     events: list[ChangingEvent]
     before: NotRequired[Any]
     after: NotRequired[Any]
@@ -375,7 +375,7 @@ class ChangingEvent(TypedDict):
     place: int
     type: str
     text: str | None
-    rules: list[str]
+    rules: RuleIds
 
 
 class ChoiceBase(TypedDict):
@@ -1053,8 +1053,8 @@ ForkTags: TypeAlias = "str"
 class Frame(TypedDict):
     """A version of a match as a picture. Missing sheets, fragments and members of `now` are as in the frame before."""
 
-    text: list[str]
-    rules: list[str]
+    text: Sentences
+    rules: RuleIds
     now: NotRequired[FrameNow]
     title: NotRequired[str]
     order: NotRequired[list[str]]
@@ -1077,8 +1077,8 @@ class Frame(TypedDict):
 class FrameChange(TypedDict):
     """What changed in a picture, and what happened, in sentences."""
 
-    text: list[str]
-    rules: list[str]
+    text: Sentences
+    rules: RuleIds
     now: NotRequired[FrameNow]
     title: NotRequired[str]
     order: NotRequired[list[str]]
@@ -1240,7 +1240,7 @@ class Guide(TypedDict):
     step: int
     steps: int
     text: str
-    rules: list[str]
+    rules: RuleIds
     action: dict[str, Any] | None
 
 
@@ -1299,7 +1299,7 @@ class HintOptionBase(TypedDict):
 
 
 class HintWaiting(TypedDict):
-    """A hint that is not ready yet."""
+    """A hint or a puzzle that is not ready yet."""
 
     match: MatchId
     game: AnalysisWaitingGame
@@ -1485,6 +1485,18 @@ class InvitationDeclinedEvent(TypedDict):
     kept_for: HandOverPlayer
 
 
+class JudgedTry(TypedDict):
+    """A try of a puzzle, judged by `expert` from what the seat knew."""
+
+    puzzle: PuzzleId
+    action: dict[str, Any]
+    solved: bool
+    worth: float
+    cost: float
+    line: list[LineEntry]
+    best: dict[str, Any] | None
+
+
 class Key(TypedDict):
     """A key of a player, without its text."""
 
@@ -1599,6 +1611,14 @@ LimitScope: TypeAlias = 'Literal["player", "address", "prefix", "process", "requ
 
 LimitUnit: TypeAlias = 'Literal["requests", "milliseconds of CPU time", "players", "matches", "hooks", "messages", "streams", "bytes", "characters", "actions", "entries", "frames", "tags", "keys"] | str'
 """What is counted, or another."""
+
+
+class LineEntry(TypedDict):
+    """An action that may follow."""
+
+    actor: str
+    text: Sentences
+    rules: RuleIds
 
 
 class LogPlace(TypedDict):
@@ -2541,7 +2561,7 @@ class Problem(TypedDict):
     place: NotRequired[int]
 
 
-ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "signature_needed", "signing_key_unknown", "was_shown", "wrong_code", "no_analysis", "no_bulk_file", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "dice_known", "history_differs", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "signing_key_revoked", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "too_many_signing_keys", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "key_unproven", "must_be_last", "name_reserved", "other_seats", "request_reused", "signature_invalid", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "archive_away", "archive_damaged", "busy", "log_damaged", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
+ProblemCode: TypeAlias = 'Literal["bad_body", "bad_header", "bad_json", "bad_list", "bad_query", "bad_request", "bad_key", "no_key", "audit_closed", "hidden_refusals", "hidden_view", "is_party", "needs_admin", "no_player", "not_a_referee", "not_creator", "not_invited", "not_offered", "not_seated", "not_your_seat", "role_needed", "same_referee", "scope_needed", "signature_needed", "signing_key_unknown", "was_shown", "wrong_code", "no_analysis", "no_bulk_file", "no_such_delivery", "no_such_dispute", "no_such_field", "no_such_game", "no_such_hook", "no_such_key", "no_such_match", "no_such_path", "no_such_player", "no_such_problem", "no_such_puzzle", "no_such_rule", "no_such_seat", "no_such_version", "not_in_log", "wrong_method", "ai_declines", "already_created", "already_disputed", "already_offered", "already_started", "already_stated", "already_voted", "analysis_closed", "analysis_too_long", "cannot_take_back", "case_taken", "dice_known", "history_differs", "hook_off", "left_too_often", "match_closed", "match_disputed", "match_paused", "match_rated", "no_dispute", "no_offer", "no_puzzle", "no_such_past", "no_vote", "nobody_to_agree", "not_confirmed", "not_due", "not_in_play", "not_over", "not_paused", "not_practice", "not_started", "not_substituted", "nothing_to_decide", "nothing_to_play", "offered_already", "one_seat_each", "origin_not_over", "player_away", "seat_taken", "signing_key_revoked", "still_seated", "substitute_stays", "substituted", "time_is_up", "too_late", "too_many_disputes", "too_many_hooks", "too_many_keys", "too_many_offers", "too_many_signing_keys", "vote_open", "stale", "too_large", "address_too_long", "encoded", "not_json", "against_the_rules", "bad_hook_url", "bad_order", "bad_remedy", "bad_seats", "bad_settings", "key_unproven", "must_be_last", "name_reserved", "other_seats", "request_reused", "signature_invalid", "quota_reached", "too_many_at_once", "too_many_requests", "too_many_streams", "header_too_large", "broken", "store_refused", "thinking_failed", "archive_away", "archive_damaged", "busy", "log_damaged", "not_ready", "rules_missing", "secret_lost", "store_away", "streams_full"] | str'
 """Why the platform refuses, or another."""
 
 
@@ -2607,6 +2627,38 @@ class ProvenLeaf(TypedDict):
     leaf: Leaf
     opened: NotRequired[Leaf | None]
     proof: str
+
+
+Puzzle: TypeAlias = "WarPuzzle | WowPuzzle | WocPuzzle"
+"""A puzzle: find the best action of a seat."""
+
+
+class PuzzleBase(TypedDict):
+    """A puzzle."""
+
+    id: PuzzleId
+    match: MatchId
+    game: AnalysisWaitingGame
+    at: int
+    seat: SeatId
+    difficulty: Literal["easy", "normal", "hard", "expert"] | str
+    by: PlayerId
+    made: Moment
+    tried: int
+    solved: int
+
+
+PuzzleId: TypeAlias = "str"
+"""The id of the puzzle."""
+
+
+class Puzzles(TypedDict):
+    """Puzzles."""
+
+    today: PuzzleBase | None
+    puzzles: list[PuzzleBase]
+    players: PlayerNames
+    next: BulkManifestNext
 
 
 QueueTrouble: TypeAlias = 'Literal["memory", "away"] | str'
@@ -2959,6 +3011,10 @@ class RuleDispute(TypedDict):
     version: NotRequired[int]
 
 
+RuleIds: TypeAlias = "list[str]"
+"""The ids of the rules behind it (`get_rule`)."""
+
+
 class RuleList(TypedDict):
     """The rules of a game, in their order."""
 
@@ -3163,6 +3219,10 @@ class SeatsFilledEvent(TypedDict):
 
     type: Literal["seats_filled"]
 
+
+Sentences: TypeAlias = "list[str]"
+"""What happened, in sentences. A player is written as an id in braces, such as `{p234567abcdefghij}`. No other braces occur. The
+    name is in the `players` of `get_match`."""
 
 ServerKey = TypedDict(
     "ServerKey",
@@ -4101,6 +4161,23 @@ class WarPlayed(TypedDict):
     receipt: PlayedBaseReceipt
     game: Literal["war"]
     entries: list[WarEntry]
+    choices: list[WarChoice]
+
+
+class WarPuzzle(TypedDict):
+    """A puzzle of War!."""
+
+    id: PuzzleId
+    match: MatchId
+    game: AnalysisWaitingGame
+    at: int
+    seat: SeatId
+    difficulty: Literal["easy", "normal", "hard", "expert"] | str
+    by: PlayerId
+    made: Moment
+    tried: int
+    solved: int
+    players: PlayerNames
     choices: list[WarChoice]
 
 
@@ -5299,6 +5376,23 @@ class WocPrivateerSentEvent(TypedDict):
     to: AnyWocAt
 
 
+class WocPuzzle(TypedDict):
+    """A puzzle of War of Civilizations."""
+
+    id: PuzzleId
+    match: MatchId
+    game: AnalysisWaitingGame
+    at: int
+    seat: SeatId
+    difficulty: Literal["easy", "normal", "hard", "expert"] | str
+    by: PlayerId
+    made: Moment
+    tried: int
+    solved: int
+    players: PlayerNames
+    choices: list[WocChoice]
+
+
 class WocRansomAnsweredEvent(TypedDict):
     """The offer is accepted or not."""
 
@@ -6304,6 +6398,23 @@ class WowPlayed(TypedDict):
     receipt: PlayedBaseReceipt
     game: Literal["war_of_the_worlds"]
     entries: list[WowEntry]
+    choices: list[WowChoice]
+
+
+class WowPuzzle(TypedDict):
+    """A puzzle of War of the Worlds: The New Wave."""
+
+    id: PuzzleId
+    match: MatchId
+    game: AnalysisWaitingGame
+    at: int
+    seat: SeatId
+    difficulty: Literal["easy", "normal", "hard", "expert"] | str
+    by: PlayerId
+    made: Moment
+    tried: int
+    solved: int
+    players: PlayerNames
     choices: list[WowChoice]
 
 
