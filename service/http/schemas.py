@@ -504,6 +504,14 @@ class PuzzlesQuery(Schema):
     cursor = _cursor(rf"{patterns.VERSION}\.{patterns.PUZZLE}")
 
 
+class PuzzlesPageQuery(Schema):
+    """The query of the page of puzzles."""
+
+    game = Text()
+    difficulty = Text(validate=validate.OneOf(DIFFICULTIES))
+    cursor = _cursor(rf"{patterns.VERSION}\.{patterns.PUZZLE}")
+
+
 class DisputesQuery(Schema):
     """The query of the disputes of a match."""
 

@@ -31,6 +31,7 @@ from service.kept import of_position
 from service.pages.html import AI_WORDS, Pages, game_in_brief, html_response, look_of, page_response, rendered, seat_name, shown
 from service.pages.lobby import occupant
 from service.pages.seating import table_of
+from web.drawing import Drawing
 from web.languages import forms
 from web.look import all_definitions
 from web.page import sheet_svg
@@ -81,25 +82,19 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
     ]
     values = {
         "match": seen.match,
-        "game": game_in_brief(game),
         "origin": origin,
         "address": f"{origin}/m/{seen.match}",
         "description": f"{drawing.title}. {', '.join([': '.join((seat['name'], seat['player'])) for seat in seats])}.",
         "newest": seen.version,
         "at": position.version,
         "viewer": asked,
-        "words": orjson.dumps(_words(game, view)).decode(),
+        "words": orjson.dumps(words_of_view(game, view)).decode(),
         "seats": orjson.dumps(seats).decode(),
         "modules": pages.files.imported("match.js"),
         "extras": " ".join([name for name in EXTRAS if name in pages.files]),
         "seat_list": seats,
         "thinking": None if (thinking := thinking_of(position)) is None else thinking.seat,
-        "look": looks.mark,
-        "definitions": Markup(f'<svg width="0" height="0">{all_definitions(looks, game.seats.ids)}</svg>'),
-        "heading": Markup(sheet_svg(drawing.heading)),
-        "board": Markup(sheet_svg(drawing.board)),
-        "fight": Markup(sheet_svg(drawing.fight) if drawing.fight is not None else ""),
-        "panels": Markup("".join([sheet_svg(sheet) for sheet in drawing.panels])),
+        **drawn(game, drawing),
         "news": drawing.news.sentences,
         "waits": seen.status == "open",
         **table_of(pages, seen, NOBODY, company.name),
@@ -117,7 +112,8 @@ def match_words(pages: Pages, caller: Caller, match: str) -> Response:
     game = recall.rules_of(pages.service.platform, position)
     language = page_language(request.environ)
     words = pages.service.kept.made(
-        of_position("words", position, viewer, (language,)), lambda: sorted_json(_words(game, sight.view_read(game, position, viewer)))
+        of_position("words", position, viewer, (language,)),
+        lambda: sorted_json(words_of_view(game, sight.view_read(game, position, viewer))),
     )
     return tagged(Response(words, mimetype=JSON), f"{position.version}-{viewer}-{language}")
 
@@ -143,16 +139,25 @@ def _embed_html(pages: Pages, position: Position) -> bytes:
     drawing = draw(game, view, last_events(service, game, position, SPECTATOR), PAGE, language=looks.say.language)
     values = {
         "match": position.match,
-        "game": game_in_brief(game),
         "newest": position.version,
         "title": drawing.title,
+        **drawn(game, drawing),
+    }
+    return rendered(pages, "embed.html", values)
+
+
+def drawn(game: Game, drawing: Drawing) -> dict[str, Any]:
+    """Return what the templates that show a board need of a drawing: its sheets, the definitions and the mark of the look, and the game."""
+    looks = look_of(game)
+    return {
+        "game": game_in_brief(game),
         "look": looks.mark,
         "definitions": Markup(f'<svg width="0" height="0">{all_definitions(looks, game.seats.ids)}</svg>'),
         "heading": Markup(sheet_svg(drawing.heading)),
         "board": Markup(sheet_svg(drawing.board)),
         "fight": Markup(sheet_svg(drawing.fight) if drawing.fight is not None else ""),
+        "panels": Markup("".join([sheet_svg(sheet) for sheet in drawing.panels])),
     }
-    return rendered(pages, "embed.html", values)
 
 
 def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
@@ -163,7 +168,7 @@ def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
         return SPECTATOR
 
 
-def _words(game: Game, view: Any) -> dict[str, Any]:
+def words_of_view(game: Game, view: Any) -> dict[str, Any]:
     """Return `names`, the words for each id, and `options`, the text of each option of a card by the card's id and the option's number.
 
     `deeds`, `asks` and `terms` are those of the picture, `counts` the forms of nouns for numbers, and `rules` the ids of the rules of each

@@ -17,6 +17,7 @@ from service.pages.lobby import lobby
 from service.pages.match import embed_page, match_page, match_words
 from service.pages.oembed import oembed
 from service.pages.player import player_page
+from service.pages.puzzles import puzzle_page, puzzles_page
 from service.pages.texts import made_files
 
 VIEWS: dict[str, Callable[..., Response]] = {
@@ -27,6 +28,8 @@ VIEWS: dict[str, Callable[..., Response]] = {
     "/embed/<match>": embed_page,
     "/oembed": oembed,
     "/p/<player>": player_page,
+    "/puzzles": puzzles_page,
+    "/puzzles/<puzzle>": puzzle_page,
     "/games/<game>": game_page,
     "/games/<game>/rulings": rulings_page,
     "/check": check_page,

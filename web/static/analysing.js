@@ -10,15 +10,15 @@ import { sentence, word } from "./words.js";
 const SVG = "http://www.w3.org/2000/svg";
 const TOLD = 5; // actions of a hint
 
-/** Ask until there is an answer other than 202. `waiting` gets each of those. */
-async function answered(path, waiting, method = "GET") {
+/** Ask until there is an answer other than 202. `waiting` gets each of those. `again`: how to ask after the first time. */
+export async function answered(path, waiting, method = "GET", again = "GET", body = undefined) {
   for (;;) {
-    const response = await ask(path, { method });
+    const response = await ask(path, { method, body });
     const found = await response.json();
     if (response.status !== 202) return found;
     waiting(found);
     await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("Retry-After") ?? 1)));
-    method = "GET";
+    method = again;
   }
 }
 
@@ -58,7 +58,8 @@ export function mount(element, { match, words, seats, last, show }) {
   function draw(found) {
     const decided = new Map(found.decisions.map((decision) => [decision.version, decision]));
     const at = (version) => make("button", { type: "button", class: "small", onclick: () => show(version) }, t("Version {version}", { version }));
-    const turns = found.turning_points.map((point) => make("li", {}, at(point.version), make("span", {}, turn(point, decided.get(point.version), told, name))));
+    const puzzle = (version) => make("button", { type: "button", class: "small quiet", onclick: ({ target }) => puzzled(target, version) }, t("Make a puzzle"));
+    const turns = found.turning_points.map((point) => make("li", {}, at(point.version), make("span", {}, turn(point, decided.get(point.version), told, name)), puzzle(point.version)));
     const figures = Object.entries(found.seats).map(([seat, { decisions, agreed, lost }]) =>
       make("li", {}, crest(`b-${seat}`), make("span", {}, t("{seat}: decisions {decisions}, as good as any {agreed}, victories lost in all {lost}.", { seat: name(seat), decisions, agreed, lost: t.number(lost, { maximumFractionDigits: 2, minimumFractionDigits: 2 }) }))),
     );
@@ -66,6 +67,20 @@ export function mount(element, { match, words, seats, last, show }) {
     result.replaceChildren(picture(found), make("ul", {}, ...figures), make("ol", { "aria-label": t("Turning points") }, ...turns));
     result.hidden = false;
     button.hidden = true;
+  }
+
+  /** Let a worker make a puzzle of a decision, and go there. */
+  async function puzzled(pressed, version) {
+    if (!(await player())) return;
+    pressed.disabled = true;
+    try {
+      const { id } = await answered(`/v1/matches/${match}/puzzles?version=${version}`, () => tell(t("The best move is looked for …")), "POST", "POST");
+      location.assign(`/puzzles/${id}`);
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      tell(problem.message, true);
+      pressed.disabled = false;
+    }
   }
 
   function picture({ decisions }) {

@@ -45,6 +45,15 @@ export function command(pressed, where) {
   return COMMANDS.get(name) ?? null;
 }
 
+/** Return where a key was pressed, for `command`. */
+export function whereOf({ target, key }) {
+  if (target.matches("input[type=range]")) return "range";
+  if (target.matches("input, textarea, select")) return "field";
+  if (target.closest(".target")) return "board";
+  if (target.matches("button, a, summary")) return "button";
+  return target.closest("#log, #textboard") && key.startsWith("Arrow") ? "field" : "page";
+}
+
 /** Return the neighbour of a point in a direction ("ArrowLeft", …): the nearest of the points that lie more that way than aside. */
 export function neighbour(points, from, direction) {
   const [across, down] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[direction];

@@ -5,7 +5,7 @@ import { ask, json, keeping, Problem, send } from "./asking.js";
 import { Board } from "./board.js";
 import { follow } from "./following.js";
 import { Frames, leap, linesOf, PAGE, pageOf, roundOf, turnOf } from "./frames.js";
-import { command, KEYS } from "./keys.js";
+import { command, KEYS, whereOf } from "./keys.js";
 import { t } from "./language.js";
 import { Playing } from "./playing.js";
 import { shortKey } from "./signing.js";
@@ -543,19 +543,7 @@ const moves = {
 
 document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
-  const at = event.target;
-  const where = at.matches("input[type=range]")
-    ? "range"
-    : at.matches("input, textarea, select")
-      ? "field"
-      : at.closest(".target")
-        ? "board"
-        : at.matches("button, a, summary")
-          ? "button"
-          : at.closest("#log, #textboard") && event.key.startsWith("Arrow")
-            ? "field"
-            : "page";
-  const name = command(event, where);
+  const name = command(event, whereOf(event));
   if (!name) return;
   event.preventDefault();
   moves[name](event);

@@ -467,7 +467,7 @@ export class Playing {
     const row = [
       sendable ? button("send", told, () => this.send(), "first", make("kbd", {}, t("Enter"))) : null,
       need,
-      ready && !this.draft_.closed ? button("draft", t("Draft it"), () => this.draft(), "") : null,
+      ready && this.plans !== false && !this.draft_.closed ? button("draft", t("Draft it"), () => this.draft(), "") : null,
       undoable ? button("undo", t("Undo"), () => this.undo(), "quiet") : null,
       this.standing?.practice && this.game_.choices.length ? button("hint", t("Hint"), async () => (await import("./analysing.js")).hint(this), "quiet") : null,
       this.draft_.empty ? null : button("drop", t("Drop the draft"), () => this.dropDraft(), "quiet"),
