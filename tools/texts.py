@@ -229,7 +229,8 @@ def several(noun: str) -> str:
 
 def is_translated(message: Message) -> bool:
     """Return True if a text has every form in the language of its catalogue."""
-    return bool(message.string) and all([message.string] if isinstance(message.string, str) else message.string)
+    forms = (message.string,) if isinstance(message.string, str) else message.string or ()
+    return bool(forms) and all(forms)
 
 
 def main(arguments: list[str] | None = None) -> int:
