@@ -15,6 +15,7 @@ from events.store.queue.studies import puzzle_of
 from games.choices import with_counts
 from games.kernel import Game, Refused, admit, legal
 from games.schema import Shape, anything, described, flag, ids, listing, nullable, record, text
+from games.sentences import say
 from record.decisions import Decision
 from record.positions import Position
 from record.puzzles import DIFFICULTIES, LEVEL, Puzzle, Weighed, id_of, text_of, weighed
@@ -163,7 +164,7 @@ def try_puzzle(service: Service, call: Call, puzzle: str) -> Response:
     kept, (before, _) = found(service, puzzle)
     game = recall.rules_of(service.platform, before)
     if call.body == {}:  # so is a body that was left out
-        return _judged(service, game, before, kept, kept.best, tells=True)
+        return _judged(game, before, kept, kept.best, call.language, tells=True)
     try:
         action = admit(game, call.body)
         with drawing(service, call):
@@ -180,12 +181,13 @@ def try_puzzle(service: Service, call: Call, puzzle: str) -> Response:
     solves = kept.solves(tried.worth)
     if call.caller.id not in (None, kept.by):
         service.platform.store.puzzles.count(puzzle, solves, service.platform.clock.now())
-    return _judged(service, game, before, kept, tried, tells=solves)
+    return _judged(game, before, kept, tried, call.language, tells=solves)
 
 
-def _judged(service: Service, game: Game, before: Position, puzzle: Puzzle, tried: Weighed, tells: bool) -> Response:
+def _judged(game: Game, before: Position, puzzle: Puzzle, tried: Weighed, language: str, tells: bool) -> Response:
     """Return the judgement on an action. `tells`: with the best one."""
-    looks, scene = look(game), game.scene(sight.view_read(game, before, puzzle.seat))
+    looks = look(game, language)
+    scene = looks.shown(game.scene(sight.view_read(game, before, puzzle.seat)))
     line = [
         {
             "actor": reply.actor,
@@ -212,7 +214,7 @@ def delete_puzzle(service: Service, call: Call, puzzle: str) -> Response:
     if kept is None:
         raise Problem("no_such_puzzle", puzzle=puzzle)
     if call.caller.role != "admin" and call.caller.id != kept.by:
-        raise Problem("role_needed", needed="whoever made it, and admins,")
+        raise Problem("role_needed", needed=say("whoever has made it"))
     service.platform.store.puzzles.drop(kept)
     return empty_response(204)
 
@@ -315,6 +317,6 @@ OPERATIONS = (
         "Anybody may try. Nothing is written into the match. An action that was not judged before needs a key and a moment. Without a body "
         "the answer tells the best action.",
         key="optional", body=Body(game_actions, required=False, examples={"an action": {"type": "end_moves"}}),
-        problems=("against_the_rules", "no_key", "quota_reached", "thinking_failed"),
+        problems=("against_the_rules", "no_key", "quota_reached", "thinking_failed"), said=True,
     ),
 )  # fmt: skip

@@ -29,11 +29,11 @@ from tests.service.conftest import Caller, worlds
 STATIC = Path(next(iter(web.__path__))) / "static"
 BUDGET = 60_000
 # Loaded where a reader audits, disputes, asks what a level thinks, sees what is not possible, is guided, looks a word up, keeps pictures,
-# begins a match, invites, says a phrase, looks at a player, or is called.
+# begins a match, invites, says a phrase, looks at a player, solves a puzzle, or is called.
 ON_REQUEST = {"analysing.css", "analysing.js", "animating.js", "auditing.css", "auditing.js", "checking.js", "disputing.js", "gifenc.js"}
 ON_REQUEST |= {"blocked.js", "case.js", "desk.js", "disputes.css", "pictures.js", "reasons.js", "signkeys.js", "turning.js", "why.js"}
 ON_REQUEST |= {"creating.js", "guiding.js", "inviting.js", "leanqr.js", "phrases.js", "player.css", "player.js", "terms.js"}
-ON_REQUEST |= {"calling.js", "offline.js", "sounds.js"}
+ON_REQUEST |= {"calling.js", "offline.js", "puzzle.css", "puzzle.js", "sounds.js"}
 
 
 class Tags(HTMLParser):

@@ -31,7 +31,6 @@ class Solving extends Playing {
     this.mark();
     this.write();
     try {
-      tell(t("The expert thinks …"));
       verdict(await judged(action));
       this.take(seat, this.offered);
     } catch (problem) {
@@ -46,9 +45,11 @@ class Solving extends Playing {
 
 const play = new Solving({ root: $("play"), api, match, game, words, board, plans: false, seats: [] });
 
+const patient = () => tell(t("The expert thinks …"));
+
 /** Return the judgement on an action, or on the best one without one. Some need a worker, and so a player to work for. */
 async function judged(action) {
-  const asked = () => answered(`${api}/tries`, () => {}, "POST", "POST", action);
+  const asked = () => answered(`${api}/tries`, patient, "POST", "POST", action);
   try {
     return await asked();
   } catch (problem) {
@@ -65,7 +66,7 @@ function verdict({ action, solved, cost, worth, best, line }, shown = false) {
   const about = solved ? t("You can then expect {worth} of a victory.", facts) : t("It costs {cost} of a victory: you can then expect {worth}, and {best} after the best one.", facts);
   const other = solved && cost > 0 ? make("p", {}, t("As good, for the expert: {deed}", { deed: sentence(words, best) })) : null;
   const replies = line.map(({ actor, text }, place) =>
-    make("li", { class: place ? null : "first" }, actor in seats ? crest(`b-${actor}`) : make("span"), make("span", {}, text.join(" "))),
+    make("li", { class: place ? null : "tried" }, actor in seats ? crest(`b-${actor}`) : make("span"), make("span", {}, text.join(" "))),
   );
   const panel = $("verdict");
   panel.classList.toggle("solved", solved);
@@ -76,7 +77,7 @@ function verdict({ action, solved, cost, worth, best, line }, shown = false) {
     ...[other].filter(Boolean),
     make("h3", {}, t("How it may go on")),
     make("ol", { class: "line", tabindex: 0, "aria-label": t("How it may go on") }, ...replies),
-    make("p", { class: "note" }, t("A guess at what {seat} does not know, if everybody then does what looks best at once.", { seat: seats[seat] })),
+    make("p", { class: "note" }, t("A guess at what the seat does not know, if everybody then does what looks best at once.")),
     ...(solved ? [make("p", { class: "row" }, make("a", { class: "button first", href: $("next").href }, t("Next puzzle")))] : []),
   );
   panel.scrollIntoView({ block: "nearest" });
@@ -92,7 +93,7 @@ async function begin() {
   board.show(frames.at(Number(at)));
   play.offered = puzzle.choices;
   play.take(seat, puzzle.choices);
-  const { puzzles } = await json(`/v1/puzzles?${new URLSearchParams({ limit: 1, cursor: `${puzzle.made}.${id}` })}`);
+  const { puzzles } = await json(`/v1/puzzles?limit=1&cursor=${puzzle.made}.${id}`);
   const found = puzzles[0] ?? (await json("/v1/puzzles?limit=1")).puzzles[0];
   if (found && found.id !== id) $("next").href = `/puzzles/${found.id}`;
   const mine = () => ($("remove").hidden = keeping.player !== puzzle.by);
