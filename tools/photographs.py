@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -102,7 +103,7 @@ def moments(place: private.Place, games: Sequence[Game], only: str = "", languag
     rex = _Player(place.url, "Rex", place.admin_key)
     of_games = (moment for game in games for moment in _moments_of(ada, game, only))
     site = _moments_of_the_site(ada, ben, said), _moments_of_a_finished_match(ada, only, said), _moments_of_a_dispute(ada, ben, rex, only)
-    for moment in chain(*site, of_games):
+    for moment in chain(*site, _moments_of_puzzles(ada, only, said), of_games):
         if re.search(only, moment.name):
             yield moment
 
@@ -157,6 +158,15 @@ class _Player(httpx.Client):
     def send_json(self, path: str, body: dict[str, Any]) -> Any:
         """Return the answer to a POST. Raises httpx.HTTPStatusError."""
         return self.post(path, json=body).raise_for_status().json()
+
+    def puzzle_of(self, match: str, version: int) -> str | None:
+        """Return the id of the puzzle of a decision, or None if it makes none."""
+        for _ in range(THINKING // 1000):
+            answer = self.post(f"/v1/matches/{match}/puzzles", params={"version": version})
+            if answer.status_code != 202:
+                return answer.json().get("id")
+            time.sleep(1)
+        return None
 
     def create(self, game: str, seats: dict[str, str], **settings: Any) -> str:
         """Create a match. Return its id."""
@@ -288,6 +298,22 @@ def _moments_of_a_finished_match(ada: _Player, only: str, said: Words) -> Iterat
     yield Moment("keys", f"/m/{over}", ada.key, lambda page: page.locator("[data-do=help]").click(), dialog=True)
     yield Moment("rule", f"/m/{over}", ada.key, lambda page: page.locator("#log .rule").last.click(), dialog=True)
     yield Moment("text", f"/m/{over}", ada.key, lambda page: page.locator("#text").click())
+
+
+def _moments_of_puzzles(ada: _Player, only: str, said: Words) -> Iterator[Moment]:
+    """Yield the list of puzzles and one of them, of War of the Worlds, untried and after the answer was shown."""
+    if not any(re.search(only, name) for name in ("puzzles", "puzzle", "puzzle-answer")):
+        return
+    match = _played(ada, "war_of_the_worlds", ["aliens", "humans"])
+    puzzle = next(found for version in range(2, 99) if (found := ada.puzzle_of(match, version)) is not None)
+
+    def answer(page: Page) -> None:
+        page.get_by_role("button", name=said("Show the answer")).click()
+        page.locator("#verdict h2").wait_for()
+
+    yield Moment("puzzles", "/puzzles", ada.key)
+    yield Moment("puzzle", f"/puzzles/{puzzle}", ada.key)
+    yield Moment("puzzle-answer", f"/puzzles/{puzzle}", ada.key, answer)
 
 
 def _moments_of_a_dispute(ada: _Player, ben: _Player, rex: _Player, only: str) -> Iterator[Moment]:

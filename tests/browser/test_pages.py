@@ -277,7 +277,7 @@ def test_a_stranger_is_heard_once_the_reader_chooses_to_also_after_the_end(open_
     assert found.violations_count == 0, found.generate_report()
 
 
-@pytest.mark.parametrize("path", ["/", "/m/{match}", "/games/war", "/embed/{match}", "/check"])
+@pytest.mark.parametrize("path", ["/", "/m/{match}", "/games/war", "/embed/{match}", "/check", "/puzzles"])
 def test_nothing_scrolls_sideways_on_a_telephone(open_page: Open, finished: str, path: str) -> None:
     page = open_page(path.format(match=finished), **PHONE)
     page.wait_for_load_state("networkidle")
@@ -415,7 +415,10 @@ def test_a_fight_is_shown_with_its_rules_for_its_stretch_of_the_replay(open_page
     expect(page.locator(".fight")).to_be_hidden()
 
 
-@pytest.mark.parametrize("path", ["/", "/m/{match}?at=40", "/embed/{match}", pytest.param("/games/war", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/m/{match}?at=40", "/embed/{match}", *(pytest.param(path, marks=pytest.mark.soak) for path in ("/games/war", "/puzzles"))],
+)
 def test_axe_finds_nothing(open_page: Open, finished: str, path: str) -> None:
     page = open_page(path.format(match=finished), color_scheme="light")
     page.wait_for_load_state("networkidle")
@@ -423,6 +426,33 @@ def test_axe_finds_nothing(open_page: Open, finished: str, path: str) -> None:
         page.emulate_media(color_scheme=theme)
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.soak
+def test_a_puzzle_is_tried_by_keys_and_its_answer_is_shown(open_page: Open, ada: Api, finished: str) -> None:
+    page = open_page("/puzzles", key=ada.key)
+    puzzle = next(found for version in range(2, 60) if (found := made(page, ada, f"/v1/matches/{finished}/puzzles?version={version}")))
+    page.goto(f"/puzzles/{puzzle}")
+    expect(page.locator("h1")).to_contain_text("best turn")
+    expect(page.locator("#play .choices")).to_be_visible()
+    while not page.locator("#play [data-keep=send]").count():
+        page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    verdict = page.locator("#verdict")
+    expect(verdict).to_contain_text("How it may go on", timeout=120_000)
+    page.get_by_role("button", name="Show the answer").click()
+    expect(verdict.locator("h2")).to_contain_text("The best:")
+    assert Axe().run(page).violations_count == 0
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Remove this puzzle").click()
+    page.wait_for_url("**/puzzles")
+
+
+def made(page: Page, player: Api, path: str) -> str | None:
+    """Return the id of the puzzle of a decision when a worker has made it, or None if it makes none."""
+    while (answer := requests.post(player.url + path, headers={"Authorization": f"Bearer {player.key}"}, timeout=30)).status_code == 202:
+        page.wait_for_timeout(500)
+    return answer.json().get("id")
 
 
 def begin_a_guide(page: Page, game: str) -> Locator:

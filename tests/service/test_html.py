@@ -67,6 +67,7 @@ def pages(match: str) -> list[str]:
         f"/embed/{match}",
         f"/m/{match}/disputes/1",
         "/disputes",
+        "/puzzles",
         *[f"/games/{game}" for game in GAMES],
         *[f"/games/{game}/rulings" for game in GAMES],
     ]

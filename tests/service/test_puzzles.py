@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +14,9 @@ from events import play, puzzles, recall
 from events.due import PUZZLE
 from events.platform import Platform
 from events.puzzles import DAY_MS
+from events.rebuild import rebuild
 from events.store import puzzles as kept
+from events.store.copying import kind_of
 from games import GAMES
 from games.chance import Drawn
 from games.choices import with_counts
@@ -24,6 +28,7 @@ from service.app import create_app
 from service.http.limits import AMOUNTS
 from service.http.settings import Settings
 from tests.conftest import Servers
+from tests.events.archives import archivist, away, logged, moved
 from tests.service.conftest import Caller
 from tests.service.secrecy import replace_entries
 from tests.service.test_studies import over, practice
@@ -251,6 +256,34 @@ def test_there_is_no_puzzle_where_there_is_none_or_its_match_is_not_over(platfor
             assert (answer.status_code, answer.json["code"]) == (404, "no_such_puzzle")
 
 
+def test_a_match_that_goes_on_again_has_no_puzzle(platform: Platform, ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ruling may let a match go on that was over. Then its seats have something to hide again."""
+    puzzle = put(platform, ada.id, over(platform, ada))
+    assert ada.get(f"/v1/puzzles/{puzzle.id}").status_code == 200
+    monkeypatch.setattr(type(recall.position(platform, puzzle.match)), "ended", property(lambda position: False))
+    assert ada.get(f"/v1/puzzles/{puzzle.id}").json["code"] == "no_such_puzzle"
+    assert ada.post(f"/v1/puzzles/{puzzle.id}/tries").json["code"] == "no_such_puzzle"
+    assert ada.get(f"/puzzles/{puzzle.id}").status_code == 404
+
+
+def test_a_puzzle_stays_when_its_match_moves_to_the_archive_and_when_the_store_is_rebuilt(
+    platform: Platform, servers: Servers, ada: Caller
+) -> None:
+    match = over(platform, ada)
+    logged(platform)
+    puzzle = put(platform, ada.id, match)
+    paths = (f"/v1/puzzles/{puzzle.id}", "/v1/puzzles", f"/puzzles/{puzzle.id}")
+    before = [ada.get(path).data for path in paths]
+    with archivist(platform, servers) as keeper:
+        moved(keeper, match)
+        platform.cache.drop(match)
+        rebuild(platform)
+        assert away(platform, match)
+        assert [ada.get(path).data for path in paths] == before
+        assert ada.post(f"/v1/puzzles/{puzzle.id}/tries", {"type": "roll"}).json["cost"] == 0.3
+    assert kind_of(f"{{puzzles}}:p:{puzzle.id}".encode()) == "{puzzles}:p", "a move to another store carries it"
+
+
 # ---------------------------------------------------------------- lists
 
 
@@ -366,3 +399,42 @@ def test_a_worker_chooses_a_puzzle_a_day_whose_answer_stands_out_and_that_was_no
     moment[0] += kept.REMEMBERED * DAY_MS
     puzzles.choose(platform)
     assert len(platform.store.puzzles.days()) == 1
+
+
+# ---------------------------------------------------------------- pages
+
+
+def test_the_list_has_todays_puzzle_on_top_and_says_how_to_make_one(platform: Platform, ada: Caller) -> None:
+    empty = ada.get("/puzzles").text
+    assert "There is no puzzle like that yet. Make one" in empty
+    assert "Puzzle of the day" not in empty
+    puzzle = put(platform, ada.id, over(platform, ada))
+    puzzles.choose(platform)
+    page = ada.get("/puzzles").text
+    assert page.index("Puzzle of the day") < page.index(f'href="/puzzles/{puzzle.id}"') < page.index("All puzzles")
+    assert f"/v1/matches/{puzzle.match}/state.svg?shape=board&amp;at=2&amp;viewer=one" in page
+    assert "Easy" in page
+    other = ada.get("/puzzles?game=war&difficulty=easy").text
+    assert "There is no puzzle like that yet" in other
+    assert 'href="/puzzles?difficulty=easy"' in other, "a second click takes a choice back"
+    assert ada.get("/puzzles?difficulty=odd").status_code == 400
+
+
+def test_the_page_of_a_puzzle_is_a_link_for_chats_and_hides_the_answer(platform: Platform, ada: Caller, anybody: Caller) -> None:
+    puzzle = put(platform, ada.id, over(platform, ada))
+    page = anybody.get(f"/puzzles/{puzzle.id}").text
+    title = re.search('<meta property="og:title" content="([^"]*)">', page)
+    assert title is not None
+    assert html.unescape(title[1]) == "Find One's best turn"
+    assert f'<meta property="og:url" content="http://localhost/puzzles/{puzzle.id}">' in page
+    assert ".png" in page
+    assert "0.8" not in page
+    missing = anybody.get(f"/puzzles/{puzzle.match}-9")
+    assert (missing.status_code, "No such puzzle" in missing.text) == (404, True)
+
+
+def test_a_try_is_told_in_the_language_of_whoever_tries(platform: Platform, ada: Caller) -> None:
+    puzzle = put(platform, ada.id, over(platform, ada))
+    answer = ada.post(f"/v1/puzzles/{puzzle.id}/tries", {"type": "roll"}, Accept_Language="ru")
+    assert answer.headers["Content-Language"] == "ru"
+    assert "Accept-Language" in answer.headers["Vary"]
