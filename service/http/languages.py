@@ -28,7 +28,9 @@ def language_of(environ: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=256)  # nearly all requests send one of a few headers
 def _best(given: str) -> str:
-    return parse_accept_header(given, LanguageAccept).best_match(LANGUAGES, ENGLISH)
+    """Return the first language of a header that exists, the best first. A language of a country is that language."""
+    asked = [tag.partition("-")[0].lower() for tag, weight in parse_accept_header(given, LanguageAccept) if weight > 0]
+    return next((language for language in asked if language in LANGUAGES), ENGLISH)
 
 
 def page_language(environ: Mapping[str, Any]) -> str:

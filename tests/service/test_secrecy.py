@@ -94,6 +94,7 @@ def test_the_order_of_the_deck_is_hidden_everywhere(
             replace_entries(servers, platform, match, entries)
         other = another_platform(moment)
         people = callers(create_app(other, settings), ada, ben, cleo)
+        people[2].client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "ru"  # Ben reads Russian
         seen.append([list(answers(caller, match, versions, "red", "blue")) for caller in people])
         actor = recall.position(other, match).to_act[0]
         if actor == "system":
