@@ -9,6 +9,7 @@ from events.hearing import Hearing
 from events.platform import Platform
 from events.revisions import Missing
 from games.kernel import Game
+from games.sentences import say
 from service.drawn_frames import Frames
 from service.http import metrics
 from service.http.addresses import Addresses
@@ -84,7 +85,7 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         hub=Hub(platform, presence),
         presence=presence,
         streams=Places(
-            "open streams and long polls",
+            say("open streams and long polls"),
             settings.streams,
             Shares(settings.streams_per_key, settings.streams_per_address, settings.streams_per_prefix),
             full="streams_full",
@@ -93,10 +94,10 @@ def open_service(platform: Platform, settings: Settings) -> Service:
             gauge=metrics.streams,
             ended=metrics.streams_ended,
         ),
-        bodies=Places("requests whose body is being received", BODIES, Shares.of(BODIES)._replace(caller=SHARE), calm=BODIES // 2),
-        answers=Places("large answers being sent", ANSWERS, Shares.of(ANSWERS)._replace(caller=SHARE), calm=ANSWERS // 2),
-        audits=Places("audits", AUDITS, Shares.of(AUDITS)),
-        drawings=Places("pages of frames, tries and answers of `why`", DRAWINGS, Shares.of(DRAWINGS)),
+        bodies=Places(say("requests whose body is being received"), BODIES, Shares.of(BODIES)._replace(caller=SHARE), calm=BODIES // 2),
+        answers=Places(say("large answers being sent"), ANSWERS, Shares.of(ANSWERS)._replace(caller=SHARE), calm=ANSWERS // 2),
+        audits=Places(say("audits"), AUDITS, Shares.of(AUDITS)),
+        drawings=Places(say("pages of frames, tries and answers of `why`"), DRAWINGS, Shares.of(DRAWINGS)),
         kept=kept,
         frames=Frames(platform, kept),
         histories=Histories(platform),

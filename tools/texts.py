@@ -26,6 +26,7 @@ from games import GAMES
 from games.kernel import SHARED_REFUSALS, Game
 from games.picture import Picture, picture
 from record.guides import FILE as GUIDE
+from service.http.limits import SCOPES, UNITS
 from service.http.problems import OWN
 from service.pages.creating import label_of
 from table.data import LEVELS
@@ -172,6 +173,7 @@ def of_pages() -> Iterator[Text]:
     yield from of_templates()
     yield from of_kinds(OWN.values(), "service/http/problems.py")
     yield from of_kinds(ERRORS.values(), "events/errors.py")
+    yield from [Text(text, "", "service/http/limits.py") for text in (*UNITS, *SCOPES, "caller")]
     yield from of_verifier()
     yield from of_code(*[ROOT / place for place in ("web", "service", "events", "record", "games/sentences.py", "games/drawing.py")])
 

@@ -39,7 +39,7 @@ from service.http.responses import CSS, SVG, XML, also_as, json_response, markdo
 from service.http.schemas import LookQuery
 from table.data import FOLDER, Level
 from table.refusals import REFUSALS
-from web.languages import ENGLISH, Words, words_of
+from web.languages import ENGLISH, LANGUAGES, Words, words_of
 from web.look import all_definitions, look, stylesheet
 
 
@@ -135,8 +135,9 @@ def get_definitions(service: Service, call: Call, game: str) -> Response:
 
 def _drawn(service: Service, call: Call, game: str) -> Game:
     """Return the revision of a game whose look has the mark that the caller names, or the newest revision."""
-    newest = _game(service, game)
-    return next((one for one in (newest, *newest.earlier.values()) if look(one, call.language).mark == call.query.get("look")), newest)
+    newest, asked = _game(service, game), call.query.get("look")
+    known = (newest, *newest.earlier.values()) if asked is not None else ()
+    return next((one for one in known if any(look(one, language).mark == asked for language in LANGUAGES)), newest)
 
 
 def list_limits(service: Service, call: Call) -> Response:

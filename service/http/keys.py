@@ -19,6 +19,7 @@ from events.errors import PlatformError
 from events.platform import Platform
 from events.store.accounts import ADMIN as ADMIN_SIGNER
 from events.store.accounts import Signer
+from games.sentences import say
 from service.http.directory import REMEMBERED, Directory, Remembered
 from service.http.problems import Problem
 from service.http.settings import LONGEST_KEY
@@ -74,9 +75,9 @@ class Caller(NamedTuple):
         if by == "player":
             self.player()
         elif by == "referee" and not self.referees:
-            raise Problem("role_needed", needed="referees")
+            raise Problem("role_needed", needed=say("referees"))
         elif by == "admin" and self != ADMIN:
-            raise Problem("role_needed", needed="the owner of the admin key")
+            raise Problem("role_needed", needed=say("the owner of the admin key"))
 
 
 class _Known(NamedTuple):
