@@ -128,7 +128,8 @@ class Words:
             return ", ".join([self._fact(one) for one in value])
         if not isinstance(value, str):
             return value
-        return self._names.get(value) or self(value)
+        name = None if isinstance(value, Sentence) else self._names.get(value)  # the plural of a noun may be an id, too
+        return name or self(value)
 
 
 @functools.cache

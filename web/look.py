@@ -81,8 +81,9 @@ class Look:
         self.news: Mapping[str, Telling] = {**self.shared.news, **self.picture.news}
         self.rules: Mapping[str, tuple[str, ...]] = {**SHARED.rules, **own.rules}
         crests = {seat: crest.name for seat, crest in self.picture.crests.items()}
-        names = {**{id: said(name) for id, name in places.items()}, **self.picture.words, **crests}
-        self.say = said if language == ENGLISH else Words(language, texts, names)
+        names = {**self.picture.words, **crests}
+        known = Words(language, texts, names)  # names of places may have facts
+        self.say = said if language == ENGLISH else Words(language, texts, {**{id: known(name) for id, name in places.items()}, **names})
 
     def shown(self, scene: S) -> S:
         """Return a scene, or a fight, in the language of the look."""

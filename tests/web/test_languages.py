@@ -10,11 +10,13 @@ import pytest
 
 from games import GAMES, patterns
 from games.kernel import SPECTATOR
+from games.sentences import say
 from tests.games.matches import Start, sampled
 from tests.games.test_laws import in_random_matches
 from tests.web.test_scenes import faults, shown
 from tools.texts import Text, is_translated, kept, texts_by_folder
 from web.languages import ENGLISH, LANGUAGES
+from web.look import look
 from web.picture import PAGE, TALL, WIDE, draw
 
 OTHERS = [language for language in LANGUAGES if language != ENGLISH]
@@ -60,3 +62,9 @@ def test_pictures_in_another_language_have_no_english_and_nothing_overlaps(start
                     assert list(faults(sheet.boxes)) == []
                 there = {word for fragment in drawing.fragments().values() for word in WORDS.findall(fragment)}
                 assert {word for word in there if not patterns.matches(patterns.RULE, word)} == set()
+
+
+def test_counts_and_the_names_of_places_are_said_in_their_forms() -> None:
+    looks = look(GAMES["war_of_civilizations"], "ru")
+    assert [looks.counted("gunboat", number) for number in (1, 2, 5)] == ["1 канонерка", "2 канонерки", "5 канонерок"]
+    assert looks.say(say("{at} was laid waste in this turn", at="fox_haven")) == "Опустошение случилось в этот же ход: Гавань (Лиса)"
