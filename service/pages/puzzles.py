@@ -69,7 +69,7 @@ def _row(pages: Pages, puzzle: Puzzle, players: Mapping[str, Any]) -> dict[str, 
     """Return a puzzle as the list shows it."""
     game = pages.service.games[puzzle.game]
     name = players.get(puzzle.by, {}).get("name")
-    picture = {"shape": "board", "at": puzzle.at, "viewer": puzzle.seat}
+    picture = {"shape": "board", "at": puzzle.at, "viewer": puzzle.seat, "language": page_language(request.environ)}
     return {
         "id": puzzle.id,
         "title": task(seat_name(game, puzzle.seat)),

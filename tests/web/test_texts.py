@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 
 import jinja2
 
-from tools.texts import CALLS, COMMENTS, WEB
+from tools.texts import CALLS, COMMENTS
+from web.languages import WEB
 
 MODULES = [path for path in (*WEB.glob("static/*.js"), *WEB.glob("worker/worker.js")) if path.name not in ("gifenc.js", "leanqr.js")]
-LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
+QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 TEXT = re.compile(r"[A-Za-z]{2,}[,.:;…]? +[A-Za-z]{2,}|^[A-Z][a-z']+[.…?!:]?$")
 """Two words with a blank between them, or a word with a capital letter."""
 SHOWN = re.compile(r'(?:\}, |"aria-label": |title: |placeholder: |alt: |textContent = |tell\()$')
 """What stands before something that is shown. There a word in small letters is a text, too."""
-NAMES = {"Chrome", "Firefox", "Safari", "Edge", "Edg", "Opera", "Android", "Windows", "Mac OS X", "Linux", "Warledger", "GIF", "PNG", "SVG"}
+NAMES = {"Chrome", "Firefox", "Safari", "Edge", "Edg", "Opera", "Android", "Windows", "Mac OS X", "Linux", "Warledger"}
 KEYS = {"Files", "Home", "End", "Enter", "Escape", "Backspace", "Arrow", "Authorization"}
 NO_TEXT = re.compile(
     r"(?:class: (?:[^\n\"]* [?:] )?|\.font = |replace\(\"<body\", |"
@@ -25,16 +27,49 @@ NO_TEXT = re.compile(
 OTHER = {"running hashes"}  # a name in the answer of verify.mjs
 
 
+def strings(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the string literals of a module: where each begins, and its text, with 0 for what a template computes."""
+    within: list[str] = []  # the templates and the braces around a place
+    templates: list[tuple[int, list[str]]] = []
+    at = 0
+    while at < len(source):
+        letter, step = source[at], 1
+        if within and within[-1] == "`":
+            text = templates[-1][1]
+            if letter == "`":
+                within.pop()
+                start, text = templates.pop()
+                yield start, "".join(text)
+            elif source.startswith("${", at):
+                within.append("{")
+                text.append("0")
+                step = 2
+            else:
+                step = 2 if letter == "\\" else 1
+                text.append(source[at : at + step])
+        elif letter == '"' and (quoted := QUOTED.match(source, at)):
+            yield at, quoted[0][1:-1]
+            step = len(quoted[0])
+        elif letter == "`":
+            within.append(letter)
+            templates.append((at, []))
+        elif letter == "{":
+            within.append(letter)
+        elif letter == "}" and within:
+            within.pop()
+        at += step
+
+
 def literals(source: str) -> list[str]:
     """Return the texts in a module that are no argument of a function of language.js."""
     source = COMMENTS.sub("", source)
     said = {call.start(part) for call in CALLS.finditer(source) for part in ("one", "many")}
     found = []
-    for literal in LITERAL.finditer(source):
-        text, before = re.sub(r"\$\{[^}]*\}", "0", literal[0][1:-1]), source[max(0, literal.start() - 80) : literal.start()]
-        if literal.start() in said or text in NAMES | KEYS | OTHER or NO_TEXT.search(before):
+    for start, text in strings(source):
+        before = source[max(0, start - 80) : start]
+        if start in said or text in NAMES | KEYS | OTHER or NO_TEXT.search(before):
             continue
-        if TEXT.search(text) or (SHOWN.search(before) and re.search(r"[A-Za-z]{2,}", text)):
+        if TEXT.search(text) or (SHOWN.search(before) and re.search(r"[a-z]{2,}", text)):
             found.append(text)
     return found
 
