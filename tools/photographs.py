@@ -33,6 +33,7 @@ WINDOWS: dict[str, ViewportSize] = {
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SETTLED = 400  # milliseconds after the last answer, for pictures that fade in
 PATIENCE = 600  # long polls
+MOST_CLICKS = 12  # until an action is ready
 THINKING = 120_000  # milliseconds
 
 
@@ -126,6 +127,7 @@ class Readers:
         page = context.new_page()
         try:
             page.set_viewport_size(size)
+            page.set_default_timeout(THINKING)
             page.goto(moment.path)
             if page.locator("#log").count():
                 page.locator("#log li").first.wait_for(state="attached")
@@ -339,7 +341,9 @@ def _moments_of_a_dispute(ada: _Player, ben: _Player, rex: _Player, only: str) -
 
 def _moments_of(ada: _Player, game: Game, only: str) -> Iterator[Moment]:
     """Yield the pages of a game: its rules, a guided match, a turn, and moments of a finished match."""
-    if not any(re.search(only, f"{game.id}-{name}") for name in ("rules", "guide", "play", "term", "set-up", "middle", "end", "embed")):
+    if not any(
+        re.search(only, f"{game.id}-{name}") for name in ("rules", "guide", "play", "term", "draft", "set-up", "middle", "end", "embed")
+    ):
         return
     seats = list(game.seats.ids)
     over = _played(ada, game.id, seats)
@@ -351,10 +355,19 @@ def _moments_of(ada: _Player, game: Game, only: str) -> Iterator[Moment]:
     def explain(page: Page) -> None:
         page.locator("[data-term]").first.click()
 
+    def draft(page: Page) -> None:
+        for _ in range(MOST_CLICKS):
+            if page.locator("#play [data-keep=draft]").count():
+                break
+            page.locator("#play .choices [data-number]").first.click()
+        page.locator("#play [data-keep=draft]").click()
+        page.locator("#play .draft li").first.wait_for()
+
     yield Moment(f"{game.id}-rules", f"/games/{game.id}", ada.key)
     yield Moment(f"{game.id}-guide", f"/m/{guided}", ada.key, lambda page: page.locator("#play .guide").wait_for())
     yield Moment(f"{game.id}-play", f"/m/{mine}", ada.key, lambda page: page.locator("#play .choices button").first.wait_for())
     yield Moment(f"{game.id}-term", f"/m/{mine}", ada.key, explain)
+    yield Moment(f"{game.id}-draft", f"/m/{mine}", ada.key, draft)
     yield Moment(f"{game.id}-set-up", f"/m/{over}?at=2&viewer=spectator", ada.key)
     yield Moment(f"{game.id}-middle", f"/m/{over}?at={version * 2 // 3}&viewer=spectator", ada.key)
     yield Moment(f"{game.id}-end", f"/m/{over}?viewer=spectator", ada.key)

@@ -433,15 +433,21 @@ export class Playing {
       const told = this.about(value);
       if (told.length) this.root.querySelector(".about")?.replaceChildren(...told);
     };
+    const shown = new Map(); // two cards of a kind are one button
+    for (const one of this.game_.buttons()) {
+      const label = valued(this.words, one.pick.field, one.value, this.game_.left[0].action);
+      const key = one.pick.field === "type" ? one.value : label;
+      if (!shown.has(key) || same(wanted[one.pick.field], one.value)) shown.set(key, { ...one, label });
+    }
     return make(
       "div",
       { class: "choices", role: "group", "aria-label": t("Choices") },
-      ...this.game_.buttons().map(({ pick, value, left }, place) =>
+      ...[...shown.values()].map(({ pick, value, left, label }, place) =>
         make(
           "button",
           { type: "button", class: same(wanted[pick.field], value) ? "wanted" : null, "data-number": "", disabled: this.busy, onclick: () => this.choose(pick), onpointerenter: tellAbout(value), onfocus: tellAbout(value) },
           place < 9 ? make("kbd", {}, String(place + 1)) : null,
-          valued(this.words, pick.field, value, this.game_.left[0].action),
+          label,
           left > 1 && pick.field !== "type" ? make("small", {}, ` ${left}`) : null,
         ),
       ),
