@@ -17,7 +17,7 @@ MOVING = "() => document.getAnimations().filter((one) => one.playState === 'runn
 ROUND = """() => {
   const all = [...document.querySelectorAll("button, a[href], input, select, textarea, summary, [tabindex='0']")];
   const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0 && !one.closest("[inert]");
-  const inside = document.querySelector("dialog[open]:last-of-type") ?? document.body;
+  const inside = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
   globalThis.reachable = all.filter((one) => inside.contains(one) && seen(one) && !(one.type === "radio" && !one.checked));
   return reachable.length;
 }"""
