@@ -64,7 +64,7 @@ export function mount(element, { match, words, seats, last, show }) {
       make("li", {}, crest(`b-${seat}`), make("span", {}, t("{seat}: decisions {decisions}, as good as any {agreed}, victories lost in all {lost}.", { seat: name(seat), decisions, agreed, lost: t.number(lost, { maximumFractionDigits: 2, minimumFractionDigits: 2 }) }))),
     );
     said.textContent = t("Judged by {level}, by what each seat knew when it decided. Luck is no error.", { level: word(words, `ai_${found.by.level}`) });
-    result.replaceChildren(picture(found), make("ul", {}, ...figures), make("ol", { "aria-label": t("Turning points") }, ...turns));
+    result.replaceChildren(picture(found), make("p", { class: "note" }, t("The higher the line of a seat, the better its chance to win, from 0 to 100 %. A click goes to that version.")), make("ul", {}, ...figures), make("ol", { "aria-label": t("Turning points") }, ...turns));
     result.hidden = false;
     button.hidden = true;
   }
