@@ -123,8 +123,9 @@ def first_since(platform: Platform, matches: Sequence[str], moment: int) -> list
 
 
 def _first_since(platform: Platform, match: str, moment: int) -> int:
-    """Return the first version since a moment of a match that is filed away."""
-    return bisect_left([parse(raw).at for raw in platform.store.log.read_all(match)], moment) + 1
+    """Return the first version since a moment of a match that is filed away. It reads a few of its entries."""
+    log = platform.store.log
+    return bisect_left(range(log.head(match)), moment, key=lambda before: parse(log.read(match, before, 1)[0]).at) + 1
 
 
 class Updates(NamedTuple):

@@ -3,7 +3,7 @@
 A packed match is a header, which is a line of canonical JSON, then its blocks, then its side log. The header has
 
 - `format`: 1; `match`, `game`; `entries`: how many; `digest`: that of the last entry; `form`: which form its positions have
-- `dictionary`: which dictionary the texts were compressed with (record/dictionaries)
+- `dictionary`: with which dictionary the texts were compressed (record/dictionaries): its name, a hyphen and 16 hex digits of its SHA-256
 - `blocks`: of each block how many entries it has, and the lengths of its three parts in bytes; `sidelog`: the length of the side log, or 0.
 
 A block has BLOCK entries, and the last one the rest. Its first part, in zstd, is the lean form of these entries (record/lean.py): a line
@@ -27,10 +27,11 @@ import re
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
 
-from record.dictionaries import NoDictionary, dictionary, newest, zstd
+from record.dictionaries import NoDictionary, dictionary, hashes, newest, zstd
 from record.entries import START, Entry, canonical, parse
 from record.json_text import loads
 from record.lean import BadLean, Head, lean, linked, unlinked
@@ -41,6 +42,7 @@ STRETCH = 64  # entries of a stretch
 EVERY = 256  # entries between two positions, at most
 LEVEL = 19  # of zstd
 KINDS = (32, 16, 8, 16, 32, 64)  # what the bytes 1 to 6 stand for: 64, 32 and 16 hex digits, UUIDs, keys and signatures in base64
+_DIGITS = 16  # of the hash of a dictionary in a header
 MOST = 256 << 20  # bytes of an unpacked part
 _LONG = re.compile(
     rb'(?<=")(?:([0-9a-f]{64})|([0-9a-f]{32})|([0-9a-f]{16})|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|([A-Za-z0-9+/]{43}=)|([A-Za-z0-9+/]{86}==))(?=")'
@@ -174,7 +176,14 @@ def pack(
         blocks.append((text.count(b"\n"), _compressed(short, using), long, _compressed(b"\n".join(mine), using) if mine else b""))
     beside = _compressed(sidelog, using) if sidelog else b""
     lengths = [[count, *map(len, parts)] for count, *parts in blocks]
-    told = {**head, "blocks": lengths, "dictionary": using, "form": form, "format": FORMAT, "sidelog": len(beside)}
+    told = {
+        **head,
+        "blocks": lengths,
+        "dictionary": f"{using}-{hashes()[using][:_DIGITS]}",
+        "form": form,
+        "format": FORMAT,
+        "sidelog": len(beside),
+    }
     return b"".join([canonical(told), b"\n", *(part for _, *parts in blocks for part in parts), beside])
 
 
@@ -215,8 +224,8 @@ def header_of(content: bytes) -> Header:
             parts = rest[at : at + text], rest[at + text : at + text + long], rest[at + text + long : at + text + long + positions]
             blocks.append((count, *parts))
             at += text + long + positions
-        if type(told["form"]) is not int:
-            raise BadPacked("its form is not a number")
+        if type(told["form"]) is not int or type(told["dictionary"]) is not str:
+            raise BadPacked("its header does not fit")
         whole = at + told["sidelog"] == len(rest) and min(text for _, text, _, _ in told["blocks"]) > 0 and told["sidelog"] >= 0
         if not whole or sum(count for count, *_ in blocks) != told["entries"]:
             raise BadPacked("its parts are damaged")
@@ -320,14 +329,17 @@ def _written(kind: int, short: bytes) -> bytes:
     return (digits if kind < 4 else "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))).encode()
 
 
-def _dictionary(name: str, read: Callable[[str], bytes | None] | None) -> zstd.ZstdDict:
-    """Return a dictionary by name. Raises BadPacked."""
-    try:
-        return dictionary(name)
-    except NoDictionary:
-        found = None if read is None else read(name)
+def _dictionary(told: str, read: Callable[[str], bytes | None] | None) -> zstd.ZstdDict:
+    """Return a dictionary as a header tells it. Raises BadPacked if it has another hash."""
+    name, _, digest = told.rpartition("-")
+    if hashes().get(name, "")[:_DIGITS] == digest:
+        with suppress(NoDictionary):
+            return dictionary(name)
+    found = None if read is None else read(name)
     if found is None:
         raise BadPacked(f"it needs the dictionary {name}, which is missing")
+    if sha256(found).hexdigest()[:_DIGITS] != digest:
+        raise BadPacked(f"the dictionary {name} is another one than it was packed with")
     try:
         return zstd.ZstdDict(found)
     except ValueError as reason:

@@ -235,7 +235,7 @@ def test_the_first_version_since_a_moment_follows_from_the_entries_that_the_arch
     crowd.file_away(one)
     entry = orjson.loads(one.entry)
     raws = [canonical({**entry, "version": version, "at": one.at - 100 + version}) for version in range(1, 101)]
-    crowd.platform.store.log = SimpleNamespace(read_all=lambda _: iter(raws))
+    crowd.platform.store.log = SimpleNamespace(head=lambda _: 100, read=lambda _, after, limit: raws[after : after + limit])
     moments = (one.at - 99, one.at - 50, one.at, one.at + 1)
     assert [lists.first_since(crowd.platform, [one.match], moment) for moment in moments] == [[1], [50], [100], [one.head + 1]]
 

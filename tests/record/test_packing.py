@@ -49,7 +49,8 @@ def test_a_match_is_unpacked_to_the_same_bytes_and_entries() -> None:
         found = unpack(pack(MATCH, RAWS, HEX, sidelog))
         assert found == (MATCH, RAWS, list(map(parse, RAWS)), parse(RAWS[-1]).digest, HEX, sidelog)
     header = header_of(pack(MATCH, RAWS, HEX))
-    assert header[:5] == (MATCH, "war", 4, parse(RAWS[-1]).digest, newest("match"))
+    using = f"{newest('match')}-{hashes()[newest('match')][:16]}"
+    assert header[:5] == (MATCH, "war", 4, parse(RAWS[-1]).digest, using)
 
 
 ODD: dict[str, dict[str, Any]] = {
@@ -222,13 +223,16 @@ def test_the_table_has_every_dictionary_and_a_wheel_carries_them() -> None:
 
 
 def test_a_dictionary_that_is_missing_is_asked_for() -> None:
-    packed = resealed(pack(MATCH, RAWS, HEX), dictionary="match-999")
+    digest = hashes()["match-1"][:16]
+    packed = resealed(pack(MATCH, RAWS, HEX), dictionary=f"match-999-{digest}")
     asked = []
     assert unpack(packed, lambda name: [asked.append(name), content("match-1")][1]).raws == RAWS  # type: ignore[func-returns-value]
     assert asked == ["match-999"]
-    for lacking in (lambda name: None, lambda name: b"no dictionary"):
+    for lacking in (lambda name: None, lambda name: b"no dictionary", lambda name: content("match-1") + b"x"):
         with pytest.raises(BadPacked):
             unpack(packed, lacking)
+    with pytest.raises(BadPacked, match="another one"):
+        unpack(resealed(packed, dictionary=f"match-1-{'0' * 16}"), lambda name: content("match-1"))
 
 
 def test_a_dictionary_whose_bytes_have_changed_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -259,7 +263,7 @@ def test_the_command_writes_the_next_dictionary_and_keeps_the_others(
         assert "match-2" in capsys.readouterr().out
         assert list(hashes()) == ["match-1", "match-2"]
         assert unpack(pack(MATCH, RAWS, HEX)).raws == RAWS
-        assert header_of(pack(MATCH, RAWS, HEX)).dictionary == "match-2"
+        assert header_of(pack(MATCH, RAWS, HEX)).dictionary.startswith("match-2-")
     finally:
         for cached in (hashes, content, dictionary):
             cached.cache_clear()
