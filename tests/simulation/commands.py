@@ -99,8 +99,6 @@ class Data:
         found = _COMMANDS.get(name)
         if found is None:
             raise Failed(f"ERR unknown command '{name.decode()}'")
-        if self._first_end <= self.now():
-            self._expire()
         answer = found(self, words)
         if name in WRITING:
             if not self.reach & FILE:
@@ -109,8 +107,11 @@ class Data:
                 self.effects.append(words)
         return answer
 
-    def _expire(self) -> None:
+    def expire(self) -> None:
+        """Remove the keys that have ended. It is done before each command, and not within a function: there, time stands still."""
         now = self.now()
+        if now < self._first_end:
+            return
         for key in [key for key, end in self.ends.items() if end <= now]:
             del self.ends[key]
             self.keys.pop(key, None)

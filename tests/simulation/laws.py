@@ -45,18 +45,22 @@ class Witness:
         """Note a receipt that somebody has."""
         self._receipts.append(receipt)
 
-    def judge(self, platform: Platform, matches: Iterable[str], signed: dict[int, bytes]) -> None:
-        """Compare all that was said with what the store has in the end. `signed`: the roots that were signed, by size."""
+    def judge(self, platform: Platform, matches: Iterable[str], signed: dict[int, bytes], audits: bool) -> None:
+        """Compare all that was said with what the store has in the end. `signed`: the roots that were signed, by size.
+
+        `audits`: also audit each match.
+        """
         for match in matches:
             try:
                 raws = list(platform.store.log.read_all(match))
-                self.broken += self._of_match(platform, match, [parse(raw) for raw in raws])
+                self.broken += self._of_match(match, [parse(raw) for raw in raws])
+                self.broken += _audited(platform, match) if audits else ()
             except PlatformError as reason:
                 self.broken.append(f"nothing lost: {match} cannot be read: {reason.code}")
         self.broken += self._of_log(platform, signed)
         self.broken += _of_due(platform)
 
-    def _of_match(self, platform: Platform, match: str, entries: list[Entry]) -> Iterator[str]:
+    def _of_match(self, match: str, entries: list[Entry]) -> Iterator[str]:
         digests = {entry.version: entry.digest for entry in entries}
         for (other, version), digest in self._acknowledged.items():
             if other == match and digests.get(version) != digest:
@@ -72,9 +76,6 @@ class Witness:
         for request, number in done.items():
             if number != self._requests.get((match, request), number):
                 yield f"nothing twice: the request {request} of {match} has {number} entries"
-        report = audit(platform, match)
-        for finding in report.findings:
-            yield f"clean audit: {match}, version {finding.version}: {finding.code}, {finding.detail}"
 
     def _of_log(self, platform: Platform, signed: dict[int, bytes]) -> Iterator[str]:
         origin = platform.signer.name
@@ -91,6 +92,11 @@ class Witness:
             yield f"one log: {finding}"
         if stopped := highwater.sentence(platform.settings.keys_folder, origin):
             yield f"one log: {stopped}"
+
+
+def _audited(platform: Platform, match: str) -> Iterator[str]:
+    for finding in audit(platform, match).findings:
+        yield f"clean audit: {match}, version {finding.version}: {finding.code}, {finding.detail}"
 
 
 def due_now(platform: Platform) -> list[str]:

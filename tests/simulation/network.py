@@ -85,6 +85,7 @@ class Node:
         name = words[0].upper()
         effects = self.data.effects
         before = 0 if effects is None else len(effects)
+        self.data.expire()
         try:
             if name in (b"FCALL", b"FCALL_RO"):
                 if self.demoted and name == b"FCALL":
@@ -197,7 +198,10 @@ class Line:
         Raises ConnectionError, and BlockingIOError after a time without an answer.
         """
         world, name = self._world, self.service.name
-        packed = [[word if type(word) is bytes else _bytes(word) for word in command] for command in commands]
+        packed = [
+            [word if type(word) is bytes else word.encode() if type(word) is str and word.isascii() else _bytes(word) for word in command]
+            for command in commands
+        ]
         if world.thread is None:
             return self._answers(self.service.primary, packed)
         world.sleep(world.delay())

@@ -21,7 +21,7 @@ from events.store.log import Appended
 from tests.simulation.functions import FUNCTIONS
 from workers import sweep
 
-SCHEDULES = 440  # that `./run test` plays. They must find each planted fault
+SCHEDULES = 2000  # that `./run test` plays. They must find each planted fault
 
 
 class Plant(NamedTuple):
@@ -136,20 +136,20 @@ def _not_read_back() -> Iterator[None]:
 
 PLANTS = {
     "told before it is written": Plant(
-        "a receipt is signed although the store has not answered", "receipts", 74, _instead(play, "_append", _told_too_early)
+        "a receipt is signed although the store has not answered", "receipts", 61, _instead(play, "_append", _told_too_early)
     ),
     "due work forgotten": Plant("an append leaves the due index as it is", "everything due", 0, _instead(play, "changes", _forgets)),
-    "no sweep": Plant("the sweep does nothing", "everything due", 4, _instead(sweep, "sweep", lambda *_: 0)),
+    "no sweep": Plant("the sweep does nothing", "everything due", 3, _instead(sweep, "sweep", lambda *_: 0)),
     "a request is not recognized": Plant(
-        "a repeated request is carried out again", "nothing twice", 4, _instead(deciding.Submission, "claim", _unasked)
+        "a repeated request is carried out again", "nothing twice", 70, _instead(deciding.Submission, "claim", _unasked)
     ),
     "append does not look at requests": Plant(
         "the function does not recognize a request",
         "nothing twice",
-        42,
+        70,
         _in_lua({"local answer = request and answer_to(": "local answer = false and answer_to("}),
     ),
-    "no wait for replicas": Plant("what is written counts as held when no replica has it", "nothing lost", 4, _no_wait),
-    "not read back": Plant("a match is removed before anybody has read its object", "nothing lost", 172, _not_read_back),
-    "no fence": Plant("whoever wants to adds leaves and signs them, before replicas have them", "one log", 124, _unfenced),
+    "no wait for replicas": Plant("what is written counts as held when no replica has it", "nothing lost", 104, _no_wait),
+    "not read back": Plant("a match is removed before anybody has read its object", "nothing lost", 712, _not_read_back),
+    "no fence": Plant("whoever wants to adds leaves and signs them, before replicas have them", "one log", 408, _unfenced),
 }

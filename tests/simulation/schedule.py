@@ -21,7 +21,7 @@ from tests.simulation.commands import NOTHING, Kept
 from tests.simulation.laws import Witness, due_now
 from tests.simulation.network import ANSWER_LOST, KILLED, MUTE, REQUEST_LATE, REQUEST_LOST, SILENT, Service
 from tests.simulation.processes import ARCHIVIST, CURRENT, KEYS, PARTITIONS, TIME, Platforms, Process, start
-from tests.simulation.world import Host, Promise, World
+from tests.simulation.world import EPOCH, Host, Promise, World
 
 HEALING_MS = 30_000  # in which all must be well afterwards
 PATIENCE_MS = 1000  # after which a client asks again
@@ -55,9 +55,16 @@ class Extent(NamedTuple):
     pauses_ms: tuple[float, float]
 
 
+TINY = Extent((60, 120, 200, 400), 2.5, 0.2, (1,), 2, 0.25, (20, 60))
 SMALL = Extent((200, 300, 400, 1200), 1.6, 0.5, (1, 1, 2), 4, 0.3, (30, 150))
 LARGE = Extent((2500,), 1, 1, (2,), 20, 1, (150, 400))
-EVERY = 49  # of so many schedules one is large
+EVERY = {98: LARGE, 14: SMALL}  # of so many schedules one has another extent than TINY
+AUDITED = 8  # of so many tiny schedules one ends with an audit of each match. All others do
+
+
+def extent_of(seed: int) -> Extent:
+    """Return how large a schedule is."""
+    return next((extent for every, extent in EVERY.items() if seed % every == every - 1), TINY)
 
 
 class Prepared(NamedTuple):
@@ -154,7 +161,7 @@ class Schedule:
         replicas = REPLICAS[seed % len(REPLICAS)]
         self.begun = prepared(TURNS[seed // len(REPLICAS) % len(TURNS)])
         world = self.world = World(seed, skip)
-        self.extent = LARGE if seed % EVERY == EVERY - 1 else SMALL
+        self.extent = extent_of(seed)
         world.harshness = self.extent.harshness
         TIME.world = world
         random.seed(seed)
@@ -210,7 +217,8 @@ class Schedule:
             broken.append("everything due: a request was not answered after all was well again")
         world.end()
         if healed or self.busy == 0:
-            self.witness.judge(judge.platform, [*self.begun.seats, *self.created.values()], self.platforms.signed)
+            audits = self.extent is not TINY or self.seed % AUDITED == 0
+            self.witness.judge(judge.platform, [*self.begun.seats, *self.created.values()], self.platforms.signed, audits)
         self.platforms.end()
         return Outcome(self.seed, broken, world.story, world.faults)
 
@@ -237,8 +245,10 @@ class Schedule:
     def _works(self) -> bool:
         """Return True if something is due, as the data show at once. Asking the platform costs more."""
         keys = self.platforms.store.primary.data.keys
-        indexes = [keys.get(b"{p%d}:due" % number, ()) for number in range(PARTITIONS)]
-        return any(KINDS[split(member.decode())[0]].at_once for index in indexes for member in index)
+        due, pending = ([keys.get(b"{p%d}:%s" % (number, name), {}) for number in range(PARTITIONS)] for name in (b"due", b"pending"))
+        return any(KINDS[split(member.decode())[0]].at_once for index in due for member in index) or any(
+            moment <= EPOCH + self.world.now for index in pending for moment in index.values()
+        )
 
     def _published(self, look: Process) -> bool:
         state = look.platform.store.server_logs.state(look.platform.signer.name)
@@ -276,10 +286,14 @@ class Schedule:
                 answer.keep(None)
             self.processes.remove(process)
             self.world.tell(f"{name} has ended")
-            self.world.spawn(Host("supervisor"), lambda: self.begin(name, role, machine), self.world.soon(1500))
+            self.world.spawn(Host("supervisor"), partial(self._begin_again, name, role, machine))
 
         process.after = after
         start(self.platforms, process)
+
+    def _begin_again(self, name: str, role: str, machine: Any) -> None:
+        self.world.rest(self.world.soon(1500))
+        self.begin(name, role, machine)
 
     def _director(self) -> None:
         """Let large things go wrong."""
@@ -363,7 +377,7 @@ class Schedule:
             if answer is not None:
                 world.tell(f"{host.name} {seat} of {match[:5]} {request} {[each['type'] for each in actions]}: {answer}")
                 return
-            world.sleep(world.soon(500))
+            world.rest(world.soon(500))
 
     def _creator(self, host: Host, player: str) -> Callable[[], None]:
         """Return what creates matches, each of which gets a leaf in the server's log at once."""
@@ -373,7 +387,7 @@ class Schedule:
                 self.requests += 1
                 request = f"c{self.requests}"
                 while (made := self._asked(host, self._create(player, request), acts=True)) is None:
-                    self.world.sleep(self.world.soon(500))
+                    self.world.rest(self.world.soon(500))
                 if self.created.setdefault(request, made) != made:
                     self.witness.broken.append(f"nothing twice: the request {request} has created two matches")
                 self.world.sleep(self.world.between(0, 4 * self.extent.pauses_ms[0]))
