@@ -29,6 +29,7 @@ from record.dossiers.statements import Consistency, Kept, Quorum
 from record.dossiers.verifying import NotAFile, Source, Verdict, verify
 from record.thinking.again import Decisions
 from tools import ages, consulting, decisions
+from tools.ahead import ahead
 from tools.consulting import Present
 from tools.logs import Unable
 from tools.scans import Scan
@@ -98,9 +99,10 @@ def _verify(options: argparse.Namespace) -> int:
     keys = tuple(map(parse_vkey, options.key))
     present = consulting.present_state(files, options.url, _quorum(options), keys, options.offline)
     shown |= {file: file.read_text(encoding="utf-8") for file in present.forks}
-    with consulting.whole_logs(options.log, list(keys), options.offline) as logs:
+    with consulting.whole_logs(options.log, list(keys), options.offline) as logs, ahead(files) as verifies:
         kept = _kept(options, present)
-        verdicts = verify([Source(str(file), partial(lines_of, file)) for file in files], GAMES, kept, found, logs) if files else []
+        sources = [Source(str(file), partial(lines_of, file)) for file in files]
+        verdicts = verify(sources, GAMES, kept, found, logs, verifies) if files else []
         proven = [Proven(str(file), _checked(text, kept), logs) for file, text in shown.items()]
     if found is not None:
         verdicts = [_with_decisions(verdict, one, options.cores) for verdict, one in zip(verdicts, found, strict=True)]

@@ -17,7 +17,7 @@ from record.dossiers.rolls import wrong_roll
 from record.dossiers.signers import Signers
 from record.entries import FORMAT, START, Entry, NotCanonical, Unreadable, blind_key, canonical, is_signed, parse, salt
 from record.positions import Position
-from record.signatures import Signatures
+from record.signatures import Signatures, Verifies
 from record.trail import VERIFIED, Report, Trail, Watch
 from table.rules import is_table_action
 from table.settings import ALL
@@ -182,10 +182,17 @@ def _may_know(created: Mapping[str, Any]) -> bool:
 class WholeChain(Chain):
     """Whole entries. Every action is decided again, with the dice if the secret is known."""
 
-    def __init__(self, opening: Opening, findings: Findings, games: Mapping[str, Game], watch: Watch | None = None) -> None:
+    def __init__(
+        self,
+        opening: Opening,
+        findings: Findings,
+        games: Mapping[str, Game],
+        watch: Watch | None = None,
+        verifies: Verifies = made_by,
+    ) -> None:
         super().__init__(opening, findings)
         self._games = games
-        self._trail = Trail(games, opening.secret, opening.match, opening.blind, watch, made_by)
+        self._trail = Trail(games, opening.secret, opening.match, opening.blind, watch, verifies)
         self._watched = watch is not None
         self._no_rules = False
 

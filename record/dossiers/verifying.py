@@ -18,7 +18,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from evidence import checkpoints, notes, statements
-from evidence.notes import Malformed, VerifierKey, parse_vkey
+from evidence.notes import Malformed, VerifierKey, made_by, parse_vkey
 from evidence.statements import NotAStatement
 from games.kernel import Game
 from record.dossiers.chains import Chain, Opening, ShownChain, WholeChain
@@ -43,6 +43,7 @@ from record.entries import Entry, NotCanonical, Unreadable, blind_key, canonical
 from record.json_text import loads
 from record.positions import Position
 from record.shown import shown
+from record.signatures import Verifies
 from record.trail import Watch, at_version, header_of, revealed
 
 DOSSIER = "dossier"
@@ -98,14 +99,15 @@ def verify(
     kept: Kept | None = None,
     watches: Sequence[Watch] | None = None,
     logs: Sequence[WholeLog] = (),
+    verifies: Verifies = made_by,
 ) -> list[Verdict]:
     """Verify files, each by itself and against the others of the same match. Raises NotAFile, OSError, and Malformed for what was kept.
 
     `watches`: for each file, a function that is called with each action of an artificial player. `logs`: whole logs, with which each file
-    is compared.
+    is compared. `verifies`: checks the signatures of moves in whole entries.
     """
     kept = kept or Kept()
-    readers = [_read(source, games, kept, watches[place] if watches else None) for place, source in enumerate(sources)]
+    readers = [_read(source, games, kept, watches[place] if watches else None, verifies) for place, source in enumerate(sources)]
     receipts = [text for reader in readers for text in reader.receipts]
     heads = _heads(kept)
     for reader in readers:
@@ -162,15 +164,15 @@ def _heads(kept: Kept) -> Heads:
     return Heads(found, kept.consistency, kept.prove)
 
 
-def _read(source: Source, games: Mapping[str, Game], kept: Kept, watch: Watch | None) -> _Reader:
+def _read(source: Source, games: Mapping[str, Game], kept: Kept, watch: Watch | None, verifies: Verifies) -> _Reader:
     """Read a file to its end and return its reader. Raises NotAFile, OSError."""
     lines = iter(source.lines())
     first = next(lines, b"")
     if len(first) > LONGEST:
         raise NotAFile(f"{source.name} has a line that is too long.")
     if kind_of(_value(first)) == "dossier":
-        return _Dossier(source.name, games, kept, watch, first, lines)
-    return _Record(source.name, games, kept, watch, [first, *lines])
+        return _Dossier(source.name, games, kept, watch, verifies, first, lines)
+    return _Record(source.name, games, kept, watch, verifies, [first, *lines])
 
 
 class _Reader:
@@ -178,13 +180,21 @@ class _Reader:
 
     kind = RECORD
 
-    def __init__(self, name: str, opening: Opening, games: Mapping[str, Game], keys: tuple[VerifierKey, ...], watch: Watch | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        opening: Opening,
+        games: Mapping[str, Game],
+        keys: tuple[VerifierKey, ...],
+        watch: Watch | None,
+        verifies: Verifies,
+    ) -> None:
         self.name = name
         self.findings = Findings()
         self.keys = keys
         self.at: int | None = None
         self.chain: Chain = (
-            WholeChain(opening, self.findings, games, watch) if opening.viewer == WHOLE else ShownChain(opening, self.findings)
+            WholeChain(opening, self.findings, games, watch, verifies) if opening.viewer == WHOLE else ShownChain(opening, self.findings)
         )
         self.receipts: list[str] = []
         self.sidelog: list[dict[str, Any]] = []
@@ -236,14 +246,16 @@ class _Reader:
 class _Record(_Reader):
     """A record: whole entries, perhaps after a line with the key of their salts."""
 
-    def __init__(self, name: str, games: Mapping[str, Game], kept: Kept, watch: Watch | None, lines: Iterable[bytes]) -> None:
+    def __init__(
+        self, name: str, games: Mapping[str, Game], kept: Kept, watch: Watch | None, verifies: Verifies, lines: Iterable[bytes]
+    ) -> None:
         raws = [line.strip() for line in lines if line.strip()]
         header = header_of(raws[0]) if raws else None
         raws = raws if header is None else raws[1:]
         if not raws:
             raise NotAFile(f"{name} is neither a dossier nor a record.")
         match, blind = header or (_match_of(raws[0]), None)
-        super().__init__(name, Opening(match, WHOLE, _secret_of(raws), blind), games, kept.keys, watch)
+        super().__init__(name, Opening(match, WHOLE, _secret_of(raws), blind), games, kept.keys, watch, verifies)
         for raw in raws:
             self.chain.read(raw, None)
         self.chain.close()
@@ -271,12 +283,21 @@ class _Dossier(_Reader):
 
     kind = DOSSIER
 
-    def __init__(self, name: str, games: Mapping[str, Game], kept: Kept, watch: Watch | None, first: bytes, lines: Iterator[bytes]) -> None:
+    def __init__(
+        self,
+        name: str,
+        games: Mapping[str, Game],
+        kept: Kept,
+        watch: Watch | None,
+        verifies: Verifies,
+        first: bytes,
+        lines: Iterator[bytes],
+    ) -> None:
         header = _value(first)
         opening = Opening(
             header["match"], header["viewer"], header["secret"], None if header["blind"] is None else bytes.fromhex(header["blind"])
         )
-        super().__init__(name, opening, games, kept.keys, watch)
+        super().__init__(name, opening, games, kept.keys, watch, verifies)
         self._header = header
         if not kept.keys:
             self.keys = kept.known.get(header["name"], ())
@@ -455,7 +476,7 @@ def _compare_shown(whole: Source, redacted: Source, reader: _Reader, games: Mapp
     viewer = reader.chain.opening.viewer
     if game is None:
         return
-    entries = _entries_of(whole)
+    entries = entries_of(whole)
     values = (value["entry"] for line in redacted.lines() if kind_of(value := _value(line)) == "shown")
     for raw, value in zip(entries, values, strict=False):
         try:
@@ -491,12 +512,12 @@ def _compare_origins(sources: Sequence[Source], readers: Sequence[_Reader], game
 def _position_of(source: Source, games: Mapping[str, Game], version: int) -> Position | None:
     """Return the position at a version of the match in a whole file, or None if the file ends before it or cannot be replayed."""
     try:
-        return at_version(games, _entries_of(source), version)
+        return at_version(games, entries_of(source), version)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         return None
 
 
-def _entries_of(source: Source) -> Iterator[bytes]:
+def entries_of(source: Source) -> Iterator[bytes]:
     """Yield the bytes of the entries in a whole dossier or a record."""
     for line in source.lines():
         raw = entry_in(line.removesuffix(b"\n")) or line.strip()
