@@ -11,6 +11,8 @@ from typing import Any
 
 from hiredis import Reader, pack_command
 
+from events.turns import TURNS
+
 Command = Sequence[str | bytes | int]
 
 _PIECE = 65_536
@@ -81,7 +83,13 @@ class Wire:
         Raises the error in an answer, as redis-py does, and OSError for the connection.
         """
         packed = [pack_command(command) for command in commands]  # type: ignore[arg-type]  # its stub allows one word only
-        self._socket.sendall(packed[0] if len(packed) == 1 else b"".join(packed))
+        had_turn = TURNS.leave()
+        try:
+            self._socket.sendall(packed[0] if len(packed) == 1 else b"".join(packed))
+            self._reader.feed(_received(self._socket))
+        finally:
+            if had_turn:
+                TURNS.take()
         return [self._answer() for _ in commands]
 
     def _answer(self) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 from granian._granian import CallbackScheduler, RSGIProtocolClosed, RSGIProtocolError
 
+from events.turns import TURNS
 from service.http.connections import unread
 from service.http.following import FOLLOWER, Follower, Loop
 from service.http.places import HeldAnswer
@@ -89,10 +90,15 @@ def _carry_out(application: Wsgi, loop: Loop, openings: Turns, request: Any) -> 
     body = Input(request.proto, scope.headers.get("content-length"))
     act = partial(_answer, application, loop, request, body)
     if body.is_small:
-        body.collect(act)
+        body.collect(partial(_in_turn, act) if scope.path.endswith("/actions") else act)
     elif scope.path.endswith("/stream"):
         openings.take(act)  # thousands open in the same moment, after a restart, and the memory of a thread is that of five streams
     else:
+        act()
+
+
+def _in_turn(act: Callable[[], None]) -> None:
+    with TURNS:
         act()
 
 

@@ -19,8 +19,10 @@ from granian._granian import RSGIProtocolError
 
 from events import play
 from events.platform import Platform
+from events.turns import TURNS
 from service.http.connections import bound_send_buffer, unread
-from service.http.gateway import PIECE, READ, WINDOW, Input, SentLine, environ_of
+from service.http.following import Loop
+from service.http.gateway import PIECE, READ, WINDOW, Input, SentLine, Turns, _carry_out, environ_of
 from tests.conftest import within
 from tests.service.conftest import Live
 
@@ -43,11 +45,18 @@ class Headers(list[tuple[str, str]]):
     def __len__(self) -> int:
         return len(self.keys())
 
+    def get(self, name: str) -> str | None:
+        return next((value for key, value in self if key == name), None)
+
+
+def scope(headers: list[tuple[str, str]] | None = None, **more: Any) -> Any:
+    about = {"http_version": "1.1", "scheme": "http", "method": "GET", "path": "/", "query_string": "", "authority": None}
+    about |= {"client": "192.0.2.1:50000", "server": "192.0.2.9:8000", "headers": Headers(headers or []), **more}
+    return SimpleNamespace(**about)
+
 
 def environ(headers: list[tuple[str, str]] | None = None, **more: Any) -> dict[str, Any]:
-    about = {"http_version": "1.1", "scheme": "http", "method": "GET", "path": "/", "query_string": "", "authority": None}
-    scope = {**about, "client": "192.0.2.1:50000", "server": "192.0.2.9:8000", "headers": Headers(headers or []), **more}
-    return environ_of(SimpleNamespace(**scope))
+    return environ_of(scope(headers, **more))
 
 
 def test_a_request_becomes_an_environ() -> None:
@@ -68,6 +77,43 @@ def test_a_header_with_an_underscore_does_not_pass_for_one_with_a_hyphen() -> No
 def test_a_header_that_is_not_in_ascii_is_there_and_empty() -> None:
     found = environ([("authorization", "Bearer é"), ("accept", "a/b"), ("accept", "ü")])
     assert (found["HTTP_AUTHORIZATION"], found["HTTP_ACCEPT"]) == ("", "a/b")
+
+
+class Exchange:
+    """A request with a small body that has come, as granian hands it over, and the statuses that it is answered with."""
+
+    def __init__(self, path: str) -> None:
+        self.scope = scope([("content-length", "2")], method="POST", path=path)
+        self.proto = self
+        self.sent: list[Any] = []
+        self.err = self.sent.append
+
+    def __call__(self) -> Exchange:
+        return self
+
+    def add_done_callback(self, act: Callable[[Any], None], context: Any) -> None:
+        act(self)
+
+    def result(self) -> bytes:
+        return b"{}"
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.sent.append(status)
+
+
+def test_actions_are_carried_out_in_turns_and_nothing_else() -> None:
+    had: list[bool] = []
+
+    def application(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+        had.append(TURNS.leave())
+        start("204 No Content", [])
+        return []
+
+    for path in ("/v1/matches/m/actions", "/v1/matches"):
+        exchange = Exchange(path)
+        _carry_out(application, Loop(), Turns(1), exchange)
+        assert exchange.sent == [204]
+    assert had == [True, False]
 
 
 class Body:
