@@ -45,7 +45,7 @@ COMMENTS = re.compile(r"^\s*(?://|/?\*).*$|(?<=[;{},]) // .*$", re.MULTILINE)
 
 
 class Text(NamedTuple):
-    """A text: its English, its English for several or "", and the file in which it stands."""
+    """A text: its English, its English for several or "", and the files in which it stands, with blanks between them."""
 
     one: str
     many: str
@@ -189,8 +189,9 @@ def merged(texts: Iterable[Text]) -> list[Text]:
     found: dict[str, Text] = {}
     for text in texts:
         if re.search(r"[^\W\d_]", text.one):
-            before = found.get(text.one)
-            found[text.one] = text if before is None else before._replace(many=before.many or text.many)
+            before = found.get(text.one, text)
+            files = dict.fromkeys([*before.file.split(), text.file])
+            found[text.one] = Text(text.one, before.many or text.many, " ".join(files))
     return list(found.values())
 
 
@@ -203,12 +204,14 @@ def kept(path: Path) -> Catalog:
 
 
 def renewed(path: Path, texts: Iterable[Text]) -> Catalog:
-    """Return the catalogue in a file with these texts, translated as far as the file has them."""
+    """Return the catalogue in a file with these texts, translated as far as the file has them. New ones come last."""
     before = kept(path)
+    order = {message.id if isinstance(message.id, str) else message.id[0]: place for place, message in enumerate(before)}
     after = Catalog(locale=path.stem, header_comment="", fuzzy=False)
-    for one, many, where in texts:
+    for one, many, where in sorted(texts, key=lambda text: order.get(text.one, len(order))):
         known = before.get(one)
-        after.add((one, many) if many else one, known.string if known and bool(many) == known.pluralizable else None, [(where, 0)])
+        said = known.string if known and bool(many) == known.pluralizable else None
+        after.add((one, many) if many else one, said, [(file, 0) for file in where.split()])
     return after
 
 

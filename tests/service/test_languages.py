@@ -93,3 +93,13 @@ def shape(value: Any) -> Any:
     if isinstance(value, list):
         return [shape(inner) for inner in value if not isinstance(inner, str)]
     return value if not isinstance(value, str) or re.fullmatch("[a-z0-9_.:-]*[a-z0-9]", value) else ""
+
+
+def test_the_page_of_a_game_has_its_rules_in_the_language_where_they_exist(anybody: Caller) -> None:
+    english = anybody.client.get("/games/war").text
+    anybody.client.set_cookie("language", "ru")
+    pages = [anybody.client.get(f"/games/{game}").text for game in ("war", "war_of_the_worlds")]
+    assert ["Правила — на английском." in page for page in pages] == [True, False]
+    assert [page.count('<section lang="en"') > 12 for page in pages] == [True, True], "those of the table are English in both"
+    assert "Играют ровно две стороны" in pages[1]
+    assert "Правила — " not in english

@@ -38,6 +38,8 @@ def test_every_text_is_translated_and_every_translation_is_used(language: str) -
         assert {id for id in wanted if id not in said or not is_translated(said[id])} == set(), "./run texts writes them"
         assert said.keys() - wanted == set(), "nobody says these: ./run texts takes them out"
         assert all(len(message.string) == catalog.num_plurals for message in said.values() if message.pluralizable)
+        ids = re.findall(r"^(msgid (?:.*\n)+?)(?=msgstr|msgid_plural)", (folder / f"{language}.po").read_text("utf-8"), re.MULTILINE)
+        assert len(ids) == len(set(ids)), "a text stands there twice"
 
 
 @pytest.mark.parametrize("language", OTHERS)
