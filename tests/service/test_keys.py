@@ -173,6 +173,7 @@ def requests(match: str, key: str) -> Iterator[tuple[str | None, str, str, Any]]
         "player": "p" + "a" * 16,
         "key": key,
         "signing_key": "A" * 43,
+        "puzzle": f"{match}-3",
         "hook": "h" + "a" * 16,
         "delivery": "x",
         "game": "war",
