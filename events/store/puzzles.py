@@ -3,7 +3,7 @@
 They follow from nothing else, so whoever loses them has lost them. All keys begin with `{puzzles}:`, so that one function can change them
 together:
 
-- `{puzzles}:p:<puzzle>`: a puzzle, deflated, how often it was tried and solved, and until when it was made or solved;
+- `{puzzles}:p:<puzzle>`: a puzzle, its judged actions, deflated, how often it was tried and solved, and when it was made or last solved;
 - `{puzzles}:g:<game>`: the puzzles of a game with their difficulties, scored by when they were made;
 - `{puzzles}:days`: the puzzle of each of the last days.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -45,16 +45,13 @@ class Puzzles:
 
     def get(self, id: str) -> Puzzle | None:
         """Return a puzzle, or None if there is none with this id."""
-        return next(iter(self.all([id])), None)
+        raw, weighed, tried, solved = self._client.ask("HMGET", _key(id), "puzzle", "weighed", "tried", "solved")
+        return None if raw is None else _puzzle(raw, orjson.loads(zlib.decompress(weighed)), tried, solved)
 
     def all(self, ids: Sequence[str]) -> list[Puzzle]:
-        """Return puzzles in the given order. Those that are gone are left out."""
+        """Return puzzles in the given order, without their judged actions. Those that are gone are left out."""
         found = self._client.ask_all([("HMGET", _key(id), "puzzle", "tried", "solved") for id in ids])
-        return [
-            unpacked(orjson.loads(zlib.decompress(raw)), int(tried or 0), int(solved or 0))
-            for raw, tried, solved in found
-            if raw is not None
-        ]
+        return [_puzzle(raw, [], tried, solved) for raw, tried, solved in found if raw is not None]
 
     def listed(self, games: Iterable[str]) -> list[Listed]:
         """Return the puzzles of games, the newest first. They are few (MOST)."""
@@ -64,8 +61,10 @@ class Puzzles:
 
     def put(self, puzzle: Puzzle) -> bool:
         """Store a new puzzle. Return False, and change nothing, if it is there already."""
-        raw = zlib.compress(orjson.dumps(packed(puzzle)), 9)
-        return bool(self._client.run(_PUT, [_key(puzzle.id), _index(puzzle.game)], [raw, puzzle.made, puzzle.difficulty, MOST]))
+        about = packed(puzzle)
+        weighed = zlib.compress(orjson.dumps(about.pop("weighed")), 9)
+        words = [orjson.dumps(about), weighed, puzzle.made, puzzle.difficulty, MOST]
+        return bool(self._client.run(_PUT, [_key(puzzle.id), _index(puzzle.game)], words))
 
     def count(self, id: str, solves: bool, now: int) -> None:
         """Count a try of a puzzle, if it is still there."""
@@ -83,6 +82,11 @@ class Puzzles:
         """Make a puzzle that of a day, unless the day has one. Return that of the day."""
         chosen: bytes = self._client.run(_CHOOSE, [_DAYS], [day, id, REMEMBERED])
         return chosen.decode()
+
+
+def _puzzle(about: bytes, weighed: Sequence[Any], tried: bytes | None, solved: bytes | None) -> Puzzle:
+    """Return a puzzle from the fields of its key."""
+    return unpacked({**orjson.loads(about), "weighed": weighed}, int(tried or 0), int(solved or 0))
 
 
 def _key(id: str) -> str:

@@ -247,7 +247,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "say": ([keys.stream], ["one", "hello"]),
         "updates": ([f"{keys.indexes}updated:{world.letters['P'][-17:]}"], [5, "mark", 9]),
         "rate": (["{ratings}:tally"], [1, "", "[1,9,0]", "1", world.letters["P"][-17:], "[1500.0,200.0,1,0]", 1108]),
-        "put_puzzle": (["{puzzles}:p:maaaaaaaaaaaaaaaa-2", "{puzzles}:g:tally"], ["x", 5, "hard", 1]),
+        "put_puzzle": (["{puzzles}:p:maaaaaaaaaaaaaaaa-2", "{puzzles}:g:tally"], ["{}", "x", 5, "hard", 1]),
         "count_try": (["{puzzles}:p:maaaaaaaaaaaaaaaa-2"], ["1", 9]),
         "drop_puzzle": (["{puzzles}:p:maaaaaaaaaaaaaaaa-2", "{puzzles}:g:tally"], []),
         "choose_puzzle": (["{puzzles}:days"], [20_000, "maaaaaaaaaaaaaaaa-2", 60]),

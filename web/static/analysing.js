@@ -58,7 +58,7 @@ export function mount(element, { match, words, seats, last, show }) {
   function draw(found) {
     const decided = new Map(found.decisions.map((decision) => [decision.version, decision]));
     const at = (version) => make("button", { type: "button", class: "small", onclick: () => show(version) }, t("Version {version}", { version }));
-    const puzzle = (version) => make("button", { type: "button", class: "small quiet", onclick: ({ target }) => puzzled(target, version) }, t("Make a puzzle"));
+    const puzzle = (version) => make("button", { type: "button", class: "small", onclick: ({ target }) => puzzled(target, version) }, t("Make a puzzle"));
     const turns = found.turning_points.map((point) => make("li", {}, at(point.version), make("span", {}, turn(point, decided.get(point.version), told, name)), puzzle(point.version)));
     const figures = Object.entries(found.seats).map(([seat, { decisions, agreed, lost }]) =>
       make("li", {}, crest(`b-${seat}`), make("span", {}, t("{seat}: decisions {decisions}, as good as any {agreed}, victories lost in all {lost}.", { seat: name(seat), decisions, agreed, lost: t.number(lost, { maximumFractionDigits: 2, minimumFractionDigits: 2 }) }))),
