@@ -174,7 +174,7 @@ def _here(view: Viewing, round: Round, caller: Caller, found: Found) -> bytes:
     newest = view.newest(round)
     if not sight.follows(newest, caller):
         return b""
-    seats = [seat for seat, who in newest.roster.items() if who.get("player") in found.players]
+    seats = [seat for seat in newest.document["seats"] if newest.roster[seat].get("player") in found.players]
     return b"event: here\ndata: %b\n\n" % sorted_json({"seats": seats, "watching": found.watching})
 
 

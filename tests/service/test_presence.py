@@ -150,7 +150,8 @@ def until(found: Iterator[tuple[str, Any]], wanted: Any) -> None:
 
 
 def test_a_seat_is_told_who_is_there_and_who_does_not_ask_is_not_counted(watched: Flask, ada: Caller, ben: Caller, anybody: Caller) -> None:
-    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    body = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}}
+    match = ada.post("/v1/matches", body).json["id"]
     first = events(watched, ada, match)
     until(first, {"seats": ["red"], "watching": 0})
     quiet = events(watched, anybody, match, "seconds=20")
