@@ -360,8 +360,11 @@ def _moments_of(ada: _Player, game: Game, only: str) -> Iterator[Moment]:
             page.locator("#play .choices [data-number], #play [data-keep=draft], #play .draft li").first.wait_for()
             if page.locator("#play .draft li").count():  # the browser has kept it
                 return
-            ready = page.locator("#play [data-keep=draft]")
-            (ready if ready.count() else page.locator("#play .choices [data-number]").first).click()
+            if page.locator("#play [data-keep=draft]").count():
+                page.locator("#play [data-keep=draft]").click()
+                page.locator("#play .draft li").wait_for()
+            else:
+                page.locator("#play .choices [data-number]").first.click()
 
     yield Moment(f"{game.id}-rules", f"/games/{game.id}", ada.key)
     yield Moment(f"{game.id}-guide", f"/m/{guided}", ada.key, lambda page: page.locator("#play .guide").wait_for())
