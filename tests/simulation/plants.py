@@ -112,19 +112,19 @@ def _unfenced() -> Iterator[None]:
         yield
 
 
-def _unread(original: Callable[..., Any], objects: Any, whole: Any) -> Any:
+def _unread(original: Callable[..., Any], objects: Any, *what: Any) -> Any:
     with suppress(ArchiveUnavailable):
-        return original(objects, whole)
-    return original(Memory(), whole)
+        return original(objects, *what)
+    return original(Memory(), *what)
 
 
 @contextmanager
 def _not_read_back() -> Iterator[None]:
     written: dict[str, Any] = {}
 
-    def write(original: Callable[..., Any], objects: Any, whole: Any) -> Any:
+    def write(original: Callable[..., Any], objects: Any, whole: Any, games: Any) -> Any:
         written[whole.match] = whole
-        return _unread(original, objects, whole)
+        return _unread(original, objects, whole, games)
 
     def read(original: Callable[..., Any], objects: Any, match: str, away: Any) -> Any:
         return written[match]
