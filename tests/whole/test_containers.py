@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import redis
 import requests
 import yaml
 
@@ -311,6 +312,80 @@ def parts(composed: tuple[Path, str], tmp_path: Path) -> Iterator[dict[str, Part
         yield found
 
 
+HOSTS = ["127.0.0.11", "127.0.0.12", "127.0.0.13"]  # of three machines. This one has all of these addresses
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[dict[tuple[int, str], Part]]:
+    """Three machines of the cluster: their nodes, and parts in processes of their own, all with their own commands and settings."""
+    nodes = [f"{host}:7000" for host in HOSTS]
+    given = {"WARLEDGER_STORE_PASSWORD": PASSWORD, "WARLEDGER_QUEUE_PASSWORD": PASSWORD, "WARLEDGER_ADMIN_KEY": "a" * 32}
+    given |= {"WARLEDGER_NODES": ",".join(nodes), "WARLEDGER_QUEUE": f"{HOSTS[0]}:6380", "WARLEDGER_NAME": "play.example"}
+    given |= {"WARLEDGER_ARCHIVE": str(tmp_path / "archive")}
+    places = {"/signing": f"{tmp_path}/signing", "0.0.0.0": HOSTS[0]}
+    (tmp_path / "journal").mkdir()
+    with ExitStack() as stack:
+        for number, host in enumerate(HOSTS):
+            for name in ("node", "replica", "queue") if number == 0 else ("node", "replica"):
+                folder = tmp_path / f"{name}{number}"
+                folder.mkdir()
+                words = [filled(word, {**given, "WARLEDGER_HOST": host}) for word in CLUSTER[name]["command"][1:]]
+                stack.enter_context(running([embedded.binary(), *words, "--bind", host, "--dir", str(folder)], {}))
+        create_cluster([*nodes, *(f"{host}:7001" for host in HOSTS)])
+        environment = {**os.environ, **CLUSTER["functions"]["environment"]}
+        load_functions = [filled(word, given) for word in CLUSTER["functions"]["command"][1:]]
+        within(60, lambda: subprocess.run([sys.executable, "-m", "warledger", *load_functions], cwd=ROOT, env=environment).returncode == 0)
+        found = {}
+        for number, name in (
+            (0, "journal"),
+            (0, "web"),
+            (1, "web"),
+            (1, "worker"),
+            (2, "worker"),
+            (0, "searcher"),
+            (0, "hooks"),
+            (0, "archivist"),
+        ):
+            data, port = tmp_path / f"{name}{number}" / "data", free_port()
+            data.mkdir(parents=True)
+            (data / "journal").symlink_to(tmp_path / "journal")
+            settings = {
+                setting: filled(value, {**given, "WARLEDGER_HOST": HOSTS[number]}, places)
+                for setting, value in CLUSTER[name]["environment"].items()
+            }
+            command = [word.replace("0.0.0.0:9100", f"127.0.0.1:{port}") for word in CLUSTER[name]["command"][1:]]
+            if name == "web":
+                command += ["--port", str(port), "--web", "1"]
+            process = stack.enter_context(running([sys.executable, "-m", "warledger", *command], {**settings, "WARLEDGER_DATA": str(data)}))
+            found[number, name] = Part(name, process, port)
+        yield found
+
+
+def create_cluster(nodes: Sequence[str]) -> None:
+    """Do what `valkey-cli --cluster create … --cluster-replicas 1` does: the first three are primaries, each with a replica elsewhere."""
+    clients = [redis.Redis(host, int(port), password=PASSWORD) for host, port in (node.split(":") for node in nodes)]
+    for client in clients:
+        within(20, lambda client=client: answers_ping(client))
+    for client, (first, last) in zip(clients, ((0, 5460), (5461, 10922), (10923, 16383)), strict=False):
+        client.execute_command("CLUSTER ADDSLOTSRANGE", first, last)
+    for number, client in enumerate(clients, 1):
+        client.execute_command("CLUSTER SET-CONFIG-EPOCH", number)
+    for node in nodes[1:]:
+        clients[0].execute_command("CLUSTER MEET", *node.split(":"))
+    within(30, lambda: all(len(client.execute_command("CLUSTER NODES")) == len(nodes) for client in clients))
+    for number, client in enumerate(clients[3:]):
+        client.execute_command("CLUSTER REPLICATE", clients[(number + 1) % 3].execute_command("CLUSTER MYID").decode())
+    within(60, lambda: all(client.info("replication").get("connected_slaves") == 1 for client in clients[:3]))
+    within(60, lambda: all(client.cluster("info")["cluster_state"] == "ok" for client in clients))
+
+
+def answers_ping(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+
+
 class Part(NamedTuple):
     """A part of the composition that runs."""
 
@@ -333,9 +408,31 @@ class Part(NamedTuple):
         return sum(float(number) for number in re.findall(rf"^{metric}(?:{{.*}})? (\S+)$", self.get("/metrics").text, re.MULTILINE))
 
 
+@pytest.mark.soak
+def test_three_machines_of_the_cluster_play_a_match(machines: dict[tuple[int, str], Part]) -> None:
+    for part in machines.values():
+        within(60, part.is_healthy)
+    one, other = machines[0, "web"], machines[1, "web"]
+    within(60, lambda: one.get("/readyz").ok and other.get("/readyz").ok)
+    assert one.get("/readyz").json()["replicas"] == {"held": 1, "connected": 1}
+    url = f"http://127.0.0.1:{one.port}/v1"
+    key = requests.post(f"{url}/players", json={"name": "Ada"}, timeout=10).json()["key"]
+    headers, seats = {"Authorization": f"Bearer {key}"}, {"red": "ai:greedy", "blue": "ai:strong"}
+    found = [
+        requests.post(f"{url}/matches", json={"game": "war", "seats": seats}, headers=headers, timeout=10).json()["id"] for _ in range(6)
+    ]
+    matches = [f"/v1/matches/{match}" for match in found]
+    workers = [part for (_, name), part in machines.items() if name == "worker"]
+    within(120, lambda: machines[0, "searcher"].counted("warledger_search_seconds_count") > 0)
+    within(60, lambda: sum(part.counted("warledger_tickets_total") for part in workers) > 2)
+    within(60, lambda: machines[0, "journal"].counted("warledger_journaled_total") > 2)
+    assert all(other.get(match).json()["version"] > 1 for match in matches)
+    assert machines[0, "journal"].counted("warledger_entries_lost") == 0
+
+
 def filled(text: str, given: Mapping[str, str], places: Mapping[str, str] | None = None) -> str:
     """Return a text of the composition with what Compose puts in place of variables, and other places of servers and folders."""
-    text = re.sub(r"\$\{(\w+)(?::.*?)?\}", lambda found: given.get(found[1], ""), text)
+    text = re.sub(r"\$\{(\w+)(?::-(.*?)|:\?.*?)?\}", lambda found: given.get(found[1], found[2] or ""), text)
     for here, there in (places or {}).items():
         text = text.replace(here, there)
     return text
