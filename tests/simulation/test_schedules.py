@@ -26,7 +26,7 @@ from tests.simulation.schedule import NETWORK, OBJECTS, OF_PROCESSES, OF_SERVERS
 from tests.simulation.world import Host, World
 from tools import private
 
-PARTS = 4
+PARTS = 8
 SOAK_SECONDS = float(os.environ.get("WARLEDGER_SIMULATED_SECONDS", "600"))
 
 
