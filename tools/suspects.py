@@ -66,11 +66,11 @@ LUCKY = {DICE: 0.3, DICE_AHEAD: 0.3, SIGHT: 0.0, SIGHT_AHEAD: 0.0}  # how much i
 
 EFFECTS: Mapping[tuple[str, str], tuple[float, float]] = {
     ("war", DICE_AHEAD): (1.64, 0.75),
-    ("war", SIGHT_AHEAD): (0.73, 0.28),
+    ("war", SIGHT_AHEAD): (0.73, 0.37),
     ("war_of_the_worlds", DICE_AHEAD): (0.87, 0.87),
-    ("war_of_the_worlds", SIGHT_AHEAD): (0.89, 0.65),
+    ("war_of_the_worlds", SIGHT_AHEAD): (0.89, 0.40),
     ("war_of_civilizations", DICE_AHEAD): (0.85, 0.58),
-    ("war_of_civilizations", SIGHT): (1.54, 0.85),
+    ("war_of_civilizations", SIGHT): (1.54, 0.56),
 }
 """What was measured (docs/auditing.md), by game and question: the `effect` (`power`) of a planted player who always knows, and of one who
 knows in a third of its decisions. The first for the dice of War of the Worlds is not measured; the second stands for it."""
