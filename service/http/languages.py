@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from werkzeug.datastructures import LanguageAccept
-from werkzeug.http import parse_accept_header, parse_cookie
+from werkzeug.http import parse_accept_header
 
 from web.languages import ENGLISH, LANGUAGES
 
-COOKIE = "language"
+_COOKIE = ";language="
 VARY = "Accept-Language"
 _LONGEST = 300  # characters of a header that are read; werkzeug takes quadratic time for a run of blanks
 
@@ -34,10 +34,14 @@ def _best(given: str) -> str:
 
 
 def page_language(environ: Mapping[str, Any]) -> str:
-    """Return the language of a page: that of the cookie which the reader's choice has set, or else as in the API."""
+    """Return the language of a page: that of the cookie which the reader's choice has set, or else as in the API.
+
+    >>> page_language({"HTTP_COOKIE": "a=b; language=ru"}), page_language({"HTTP_COOKIE": "my-language=ru; language=xx"})
+    ('ru', 'en')
+    """
     given = environ.get("HTTP_COOKIE")
-    if given is not None and COOKIE in given:
-        chosen = parse_cookie(given).get(COOKIE)
+    if given is not None:  # a page asks dozens of times, and reading all cookies takes milliseconds if somebody sends many
+        chosen = f";{given.replace(' ', '')}".partition(_COOKIE)[2].partition(";")[0]
         if chosen in LANGUAGES:
             return chosen
     return language_of(environ)
