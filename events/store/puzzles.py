@@ -63,7 +63,7 @@ class Puzzles:
         """Store a new puzzle. Return False, and change nothing, if it is there already."""
         about = packed(puzzle)
         weighed = zlib.compress(orjson.dumps(about.pop("weighed")), 9)
-        words = [orjson.dumps(about), weighed, puzzle.made, puzzle.difficulty, MOST]
+        words: list[str | bytes | int] = [orjson.dumps(about), weighed, puzzle.made, puzzle.difficulty, MOST]
         return bool(self._client.run(_PUT, [_key(puzzle.id), _index(puzzle.game)], words))
 
     def count(self, id: str, solves: bool, now: int) -> None:
