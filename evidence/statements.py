@@ -102,7 +102,7 @@ def receipt_text(receipt: Receipt) -> str:
     >>> receipt_text(receipt._replace(digest="short"))
     Traceback (most recent call last):
         ...
-    evidence.statements.NotAStatement: ('maaaaaaaaaaaaaaaa', 12, 'short', 1790000000000) cannot stand in a warledger.org/receipt/v1
+    evidence.statements.NotAStatement: ('maaaaaaaaaaaaaaaa', '12', 'short', '1790000000000') cannot stand in a warledger.org/receipt/v1
 
     A receipt for a seat has five more lines:
 
