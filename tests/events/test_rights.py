@@ -245,6 +245,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, f"log.example\n0\n{FREE_KEY}\n", ""]),
         "settle": ([keys.stream], [2, 9]),
         "say": ([keys.stream], ["one", "hello"]),
+        "tell_presence": ([keys.stream], ["ab", f"{world.match} 1 2"]),
         "updates": ([f"{keys.indexes}updated:{world.letters['P'][-17:]}"], [5, "mark", 9]),
         "rate": (["{ratings}:tally"], [1, "", "[1,9,0]", "1", world.letters["P"][-17:], "[1500.0,200.0,1,0]", 1108]),
         "put_puzzle": (["{puzzles}:p:maaaaaaaaaaaaaaaa-2", "{puzzles}:g:tally"], ["{}", "x", 5, "hard", 1]),
