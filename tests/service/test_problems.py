@@ -96,6 +96,7 @@ def provoking(code: str, operation: Operation, settings: Settings) -> Asked:
         "no_such_rule": {"rule": "WAR-NON-99"},
         "no_such_version": {"version": "99"},
         "no_such_dispute": {"dispute": "x"},
+        "no_such_puzzle": {"puzzle": f"m{'a' * 16}-57"},
         "no_such_problem": {"code": "nothing"},
         "not_in_log": {"tile": "999"},
     }
@@ -111,7 +112,9 @@ def provoking(code: str, operation: Operation, settings: Settings) -> Asked:
         "no_player": Asked("admin"),
         "role_needed": Asked("ada"),
         "bad_json": Asked(data=b"{"),
-        "bad_body": Asked(data=b"1"),
+        "bad_body": Asked(
+            data=b"9" * 20 if operation.id == "try_puzzle" else b"1"
+        ),  # whoever tries something else than an action: bad_action
         "too_large": Asked(data=b" " * (settings.body_limit + 1)),
         "not_json": Asked(headers={"Content-Type": "text/plain"}),
         "encoded": Asked(headers={"Content-Encoding": "gzip"}),
@@ -153,7 +156,7 @@ def test_what_an_operation_takes_can_fail_as_documented(
     known = {
         "match": tally, "player": ada.id, "key": f"k{ada.id[1:]}", "game": "war", "seat": "two", "version": "1", "dispute": "1",
         "rule": "TBL-SEA-01", "code": "stale", "level": "0", "tile": "000", "hook": hook, "delivery": "test-1",
-        "month": "2026-11", "part": "1", "signing_key": "A" * 43,
+        "month": "2026-11", "part": "1", "signing_key": "A" * 43, "puzzle": f"{tally}-1",
     }  # fmt: skip
     for operation in derived(code):
         asked = provoking(code, operation, settings)
@@ -168,7 +171,14 @@ def test_what_an_operation_takes_can_fail_as_documented(
 
 def needed(operation: Operation, code: str) -> str:
     """Return the fields of a query without which it would be malformed."""
-    fields = {"confirm": f"confirm=p{'a' * 16}", "pointer": "pointer=/round", "first": "from=0", "second": "to=0", "game": "game=war"}
+    fields = {
+        "confirm": f"confirm=p{'a' * 16}",
+        "pointer": "pointer=/round",
+        "first": "from=0",
+        "second": "to=0",
+        "game": "game=war",
+        "version": "version=2",
+    }
     required = [name for name, field in (operation.query.fields if operation.query is not None else {}).items() if field.required]
     required = [name for name in required if (name, code) != ("game", "no_such_game")]
     return "" if code == "not_in_log" else "&".join(fields[name] for name in required)
