@@ -24,7 +24,8 @@ _PUT, _COUNT, _DROP, _CHOOSE = (script(name) for name in ("put_puzzle", "count_t
 _DAYS = "{puzzles}:days"
 
 MOST = 300
-"""How many puzzles a game has at most. A new one then takes the place of the one that was neither made nor solved for the longest time."""
+"""How many puzzles a game has at most. Whoever has the most then loses the one that was neither made nor solved for the longest time, so
+nobody can push out those of all others."""
 REMEMBERED = 60
 """For how many days the puzzle of the day is remembered."""
 

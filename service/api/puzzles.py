@@ -293,7 +293,7 @@ OPERATIONS = (
     Operation(
         "list_puzzles", "GET", "/v1/puzzles", "puzzles", "List puzzles, and see today's", list_puzzles,
         {200: in_json("Puzzles.", PUZZLES)},
-        "Each game keeps those that were made or solved last.",
+        "Each game keeps 300. Who has most of them loses the oldest.",
         key="optional", query=PuzzlesQuery(),
     ),
     Operation(

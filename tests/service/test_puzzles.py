@@ -330,6 +330,20 @@ def test_a_game_keeps_the_puzzles_that_were_made_or_solved_last(platform: Platfo
     assert store.all([first.id, second.id, third.id]) == [first._replace(tried=1, solved=1, weighed=[]), third._replace(weighed=[])]
 
 
+def test_whoever_makes_many_puzzles_takes_no_place_of_those_who_make_few(
+    platform: Platform, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "MOST", 4)
+    store = platform.store.puzzles
+    old = put(platform, ben.id, names(1), made=1)
+    many = [put(platform, ada.id, names(number), made=number) for number in range(2, 8)]
+    for puzzle in many[-3:]:
+        store.count(puzzle.id, True, 90)
+    assert {each.id for each in store.listed(["tally"])} == {old.id, *(puzzle.id for puzzle in many[-3:])}
+    new = put(platform, ben.id, names(9), made=9)
+    assert {each.id for each in store.listed(["tally"])} == {old.id, new.id, *(puzzle.id for puzzle in many[-2:])}
+
+
 def test_whoever_made_a_puzzle_and_admins_may_remove_it(platform: Platform, ada: Caller, ben: Caller, admin: Caller) -> None:
     match = over(platform, ada)
     for caller in (ada, admin):
