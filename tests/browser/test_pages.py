@@ -277,7 +277,10 @@ def test_a_stranger_is_heard_once_the_reader_chooses_to_also_after_the_end(open_
     assert found.violations_count == 0, found.generate_report()
 
 
-@pytest.mark.parametrize("path", ["/", "/m/{match}", "/games/war", "/embed/{match}", "/check", "/puzzles"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/m/{match}", "/embed/{match}", *(pytest.param(path, marks=pytest.mark.soak) for path in ("/games/war", "/check", "/puzzles"))],
+)
 def test_nothing_scrolls_sideways_on_a_telephone(open_page: Open, finished: str, path: str) -> None:
     page = open_page(path.format(match=finished), **PHONE)
     page.wait_for_load_state("networkidle")
@@ -417,7 +420,7 @@ def test_a_fight_is_shown_with_its_rules_for_its_stretch_of_the_replay(open_page
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/m/{match}?at=40", "/embed/{match}", *(pytest.param(path, marks=pytest.mark.soak) for path in ("/games/war", "/puzzles"))],
+    ["/", "/m/{match}?at=40", *(pytest.param(path, marks=pytest.mark.soak) for path in ("/embed/{match}", "/games/war", "/puzzles"))],
 )
 def test_axe_finds_nothing(open_page: Open, finished: str, path: str) -> None:
     page = open_page(path.format(match=finished), color_scheme="light")

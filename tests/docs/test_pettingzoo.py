@@ -29,7 +29,7 @@ unless_on_purpose = pytest.mark.filterwarnings("error::UserWarning", *[f"ignore:
 
 
 @unless_on_purpose
-@pytest.mark.parametrize("game", sorted(GAMES))
+@pytest.mark.parametrize("game", [game if game == "war" else pytest.param(game, marks=pytest.mark.soak) for game in sorted(GAMES)])
 def test_pettingzoo_finds_nothing(game: str) -> None:
     api_test(env(game), num_cycles=150)
     seed_test(lambda: env(game), num_cycles=60)

@@ -26,6 +26,7 @@ from tests.events.proxy import Proxy
 T = TypeVar("T")
 ADD = {"type": "add", "by": 1, "stay": True}
 PLAYED = ["create_match", "take_seat", "advance", "add", "add", "roll", "add", "advance", "add"]
+LOST = pytest.mark.parametrize("what", [pytest.param("request", marks=pytest.mark.soak), "reply"])
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def breaks(platform: Platform, proxy: Proxy, behind: Platform, ask: Callable[[Ca
     return broke
 
 
-@pytest.mark.parametrize("what", ["request", "reply"])
+@LOST
 def test_one_lost_call_is_repeated_without_an_error(platform: Platform, servers: Servers, proxy: Proxy, what: str) -> None:
     for n in count(1):
         servers.keeper.flushall()
@@ -86,7 +87,7 @@ def test_one_lost_call_is_repeated_without_an_error(platform: Platform, servers:
     assert n > 15, "there were calls to lose"
 
 
-@pytest.mark.parametrize("what", ["request", "reply"])
+@LOST
 def test_after_an_outage_the_same_request_gets_its_answer(
     platform: Platform, servers: Servers, proxy: Proxy, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -569,7 +569,9 @@ def test_a_secret_that_is_not_in_the_last_line_is_taken_as_it_is(platform: Platf
     assert report.commitment == "undisclosed"
 
 
-@pytest.mark.parametrize("game", [pytest.param(name, id=name) for name in ALL_GAMES])
+@pytest.mark.parametrize(
+    "game", [pytest.param(name, id=name, marks=pytest.mark.soak if name == "war_of_civilizations" else ()) for name in ALL_GAMES]
+)
 def test_a_match_of_any_game_folded_from_its_log_is_the_match_as_it_was_played(platform: Platform, ann: str, game: str) -> None:
     played = ALL_GAMES[game]
     for seed in range(1, 2):

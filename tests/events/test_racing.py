@@ -27,7 +27,7 @@ def entries(platform: Platform, match: str) -> list[Any]:
     return [parse(raw) for raw in platform.store.log.read_all(match)]
 
 
-@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize("guarded", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_processes_that_race_each_get_their_own_versions(platform: Platform, begin: Begin, guarded: bool) -> None:
     match = begin()
     with ProcessPoolExecutor(3, multiprocessing.get_context("spawn")) as pool:
@@ -61,6 +61,7 @@ def test_of_a_thousand_requests_for_one_version_one_is_carried_out(
     assert heads == {recall.position(platform, match).version} == {3}
 
 
+@pytest.mark.soak
 def test_a_thousand_actions_at_once_are_a_thousand_versions(
     platform: Platform, begin: Begin, another_platform: Callable[[], Platform]
 ) -> None:

@@ -39,7 +39,9 @@ def played(game: Game, seed: int, most: int = 1500) -> Iterator[tuple[int, list[
         yield version, match.events, draws.blocks
 
 
-@pytest.mark.parametrize("game", TOLD, ids=lambda game: game.id)
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, id=game.id, marks=pytest.mark.soak if game.id == "war_of_the_worlds" else ()) for game in TOLD]
+)
 def test_dice_that_fell_are_found_to_be_right_and_others_wrong(game: Game) -> None:
     told = game.draws
     assert told is not None

@@ -18,7 +18,7 @@ from tests.table.going_on import Run, steps
 
 LENGTH, BACK = 120, 25
 EVERY_GAME = [pytest.param(game, id=game.id) for game in GAMES.values()]
-NUMBERS = [pytest.param(200, id="200 changes"), pytest.param(1000, id="1000 changes", marks=pytest.mark.soak)]
+NUMBERS = [pytest.param(60, id="60 changes"), pytest.param(1000, id="1000 changes", marks=pytest.mark.soak)]
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:

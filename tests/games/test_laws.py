@@ -42,7 +42,7 @@ from games.kernel import (
 from games.schema import always, record
 from tests.games.matches import ALL, HERE, Start, Step, chance, mutated, same, sampled, starts, walk
 
-MATCHES = int(os.environ.get("LAW_MATCHES", "8"))  # of each game; tools/mutate.py asks for fewer
+MATCHES = int(os.environ.get("LAW_MATCHES", "4"))  # of each game; tools/mutate.py asks for fewer
 SOAK = 3000
 BATCHES = 4  # tests of one game, which can run side by side
 LAW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate)}

@@ -50,7 +50,7 @@ def played(game: str, seed: int, starting_cards: bool = False) -> tuple[list[Sta
     return found, state
 
 
-@pytest.mark.parametrize("game", ALL)
+@pytest.mark.parametrize("game", [pytest.param(game, marks=pytest.mark.soak if game == "war_of_the_worlds" else ()) for game in ALL])
 def test_every_turn_begins_once(game: str) -> None:
     for seed in range(3):
         found, _ = played(game, seed)

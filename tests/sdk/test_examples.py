@@ -20,7 +20,7 @@ from tests.conftest import within
 from tools import private
 
 EXAMPLES = private.ROOT / "examples"
-GAMES = ("war", "war_of_civilizations", pytest.param("war_of_the_worlds", marks=pytest.mark.soak))
+GAMES = ("war", *(pytest.param(game, marks=pytest.mark.soak) for game in ("war_of_civilizations", "war_of_the_worlds")))
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -76,14 +76,16 @@ def test_a_package_has_every_module_and_its_types() -> None:
 
 
 @with_node
-def test_a_bot_of_fifteen_lines_plays_a_match_of_any_game(place: private.Place, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "game", ["war", *(pytest.param(game, marks=pytest.mark.soak) for game in ("war_of_the_worlds", "war_of_civilizations"))]
+)
+def test_a_bot_of_fifteen_lines_plays_a_match_of_any_game(place: private.Place, tmp_path: Path, game: str) -> None:
     code = bot()
     assert len(code.strip().splitlines()) <= 15
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules" / "warledger-client").symlink_to(SDK)
     (tmp_path / "bot.mjs").write_text(code.replace("http://127.0.0.1:8000", place.url))
-    for game in ("war", "war_of_the_worlds", "war_of_civilizations"):
-        assert "winners" in ended(NODE, tmp_path / "bot.mjs", game)
+    assert "winners" in ended(NODE, tmp_path / "bot.mjs", game)
 
 
 @with_node

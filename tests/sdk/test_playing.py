@@ -33,6 +33,7 @@ SEATS = {
     "war_of_the_worlds": {"aliens": "me", "humans": "ai:greedy"},
     "war_of_civilizations": {"lion": "me", "fox": "ai:greedy"},
 }
+SHORT = {"round_limit": 5}  # of War of Civilizations: half as many entries as War! has
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def checked(match: Match) -> None:
     assert list(match.entries())[-1]["digest"] == match.evidence.digest
 
 
-@pytest.mark.parametrize("game", ["war", "war_of_civilizations", LATER])
+@pytest.mark.parametrize("game", ["war", pytest.param("war_of_civilizations", marks=pytest.mark.soak), LATER])
 def test_a_bot_plays_a_match_of_any_game_and_keeps_the_receipts(place: private.Place, tmp_path: Path, game: str) -> None:
     with Client(place.url, receipts=tmp_path) as client:
         client.register("Ada")
@@ -82,7 +83,7 @@ def test_a_bot_on_asyncio_plays_a_match(place: private.Place) -> None:
     async def play() -> tuple[str, int]:
         async with AsyncClient(place.url) as client:
             await client.register("Ada")
-            match = await client.create("war", SEATS["war"])
+            match = await client.create("war_of_civilizations", SEATS["war_of_civilizations"], options=SHORT)
             standing = await match.play(decide)
             assert [entry["version"] async for entry in match.stream()] == list(range(1, standing["version"] + 1))
             return match.id, match.evidence.version
@@ -104,14 +105,14 @@ def test_two_bots_play_against_each_other_on_one_loop(place: private.Place) -> N
         async with AsyncClient(place.url) as ada, AsyncClient(place.url) as ben, anyio.create_task_group() as tasks:
             await ada.register("Ada")
             await ben.register("Ben")
-            match = await ada.create("war", {"red": "me", "blue": "open"})
+            match = await ada.create("war_of_civilizations", {"lion": "me", "fox": "open"}, options=SHORT)
             tasks.start_soon(play, ada, match.id, seen)
-            joined = await ben.match(match.id).join("blue", contribution="c0ffee")
-            assert joined["seats"]["blue"].get("player")
+            joined = await ben.match(match.id).join("fox", contribution="c0ffee")
+            assert joined["seats"]["fox"].get("player")
             tasks.start_soon(play, ben, match.id, seen)
         return set(seen)
 
-    assert anyio.run(both) == {"red", "blue"}
+    assert anyio.run(both) == {"lion", "fox"}
 
 
 def test_answers_that_are_lost_after_the_server_has_acted_do_not_act_twice(
@@ -121,12 +122,12 @@ def test_answers_that_are_lost_after_the_server_has_acted_do_not_act_twice(
     hostile.fault = lambda method, path: Fault(lost=True) if method == "POST" and next(numbers) % 3 < 2 else None
     client = Client(hostile.url)
     client.register("Ada")
-    match = client.create("war", SEATS["war"])
+    match = client.create("war_of_civilizations", SEATS["war_of_civilizations"], options=SHORT)
     acted = 0
     for turn in match.turns():
         acted += turn.act(someone(random.Random(turn.version))(turn)) is not None
     checked(match)
-    assert sum(entry["actor"] == "red" for entry in match.entries()) == acted
+    assert sum(entry["actor"] == "lion" for entry in match.entries()) == acted
     assert [one["id"] for one in client.matches(player="me")] == [match.id]
     ids = [headers["Idempotency-Key"] for headers in hostile.sent("POST", "/actions")]
     assert len(ids) > len(set(ids)) >= acted
@@ -146,7 +147,7 @@ def test_whatever_fails_on_the_way_a_match_is_played_to_its_end(hostile: Hostile
     hostile.fault = lambda method, path: dice.choice(kinds) if dice.random() < 0.3 else None
     client = Client(hostile.url)
     client.register("Ada")
-    match = client.create("war_of_civilizations", SEATS["war_of_civilizations"])
+    match = client.create("war_of_civilizations", SEATS["war_of_civilizations"], options=SHORT)
     match.play(someone(dice))
     hostile.fault = lambda method, path: None
     checked(match)
@@ -162,7 +163,7 @@ def played(place: private.Place) -> Match:
     return match
 
 
-@pytest.mark.parametrize("clean", [False, True])
+@pytest.mark.parametrize("clean", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_a_stream_that_is_cut_anywhere_loses_no_entry_and_repeats_none(
     hostile: Hostile, pauses: list[float], played: Match, clean: bool
 ) -> None:

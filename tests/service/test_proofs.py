@@ -353,7 +353,7 @@ class Listener(Caller):
 @pytest.mark.parametrize(
     "game",
     [
-        *(game if game == "war" else pytest.param(game, marks=pytest.mark.soak) for game in ALL_GAMES),
+        *(pytest.param(game, marks=pytest.mark.soak) for game in ALL_GAMES),
         "a sealed bid",
     ],
 )

@@ -124,7 +124,7 @@ def test_there_are_positions_in_every_phase(game: Game) -> None:
 
 @POLICY
 @pytest.mark.parametrize(
-    "game", [pytest.param(game, id=name, marks=pytest.mark.soak if name == "war_of_civilizations" else ()) for name, game in GAMES.items()]
+    "game", [pytest.param(game, id=name, marks=() if name == "war" else pytest.mark.soak) for name, game in GAMES.items()]
 )
 def test_a_match_with_a_clock_ends_whoever_vanishes(game: Game, policy: dict[str, Any]) -> None:
     deeds = set()

@@ -229,13 +229,13 @@ def test_a_program_that_cannot_play_stops_the_arena_before_it_begins(tmp_path: P
     ("mode", "sentence"),
     [
         ("crash", "ended with status 3"),
-        ("long", f"wrote a line of more than {LONGEST_LINE} bytes"),
-        ("garbage", "answered with something else"),
+        pytest.param("long", f"wrote a line of more than {LONGEST_LINE} bytes", marks=pytest.mark.soak),
+        pytest.param("garbage", "answered with something else", marks=pytest.mark.soak),
         pytest.param("deep", "answered with something else", marks=pytest.mark.soak),
         ("illegal", r"answered what the rules refuse \(bad_action\)"),
         pytest.param("table", r"answered what the rules refuse \(bad_action\)", marks=pytest.mark.soak),
         ("fraction", "answered with what no record can hold"),
-        ("beyond", "answered with choice 100000"),
+        pytest.param("beyond", "answered with choice 100000", marks=pytest.mark.soak),
         ("resign", None),
         pytest.param("late", "let its time run out", marks=pytest.mark.soak),  # five seconds, the shortest clock
     ],
@@ -257,7 +257,21 @@ def test_a_program_that_fails_loses_and_the_match_holds(tmp_path: Path, run: Run
 def test_seats_that_decide_at_once_are_asked_at_once(tmp_path: Path, run: Run) -> None:
     """In War of Civilizations everybody chooses at the same time. All answers count, in the order in which they come."""
     bots = [word for name in ("one", "two") for word in ("--bot", f"{name}={DRAWER}")]
-    run("play", tmp_path, "--game", "war_of_civilizations", *bots, "--rounds", 1, "--seed", 2, "--jobs", 2)
+    run(
+        "play",
+        tmp_path,
+        "--game",
+        "war_of_civilizations",
+        *bots,
+        "--rounds",
+        1,
+        "--seed",
+        2,
+        "--options",
+        '{"round_limit": 5}',
+        "--jobs",
+        2,
+    )
     failed = [json.loads(file.read_bytes())["failed"] for file in (tmp_path / "matches").glob("*.json")]
     assert failed == [[], []]
 

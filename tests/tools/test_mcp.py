@@ -116,7 +116,8 @@ def test_an_agent_plays_over_standard_streams_and_its_key_is_kept_in_a_file(plac
             assert str(file) in said
             with pytest.raises(Refused, match="You have a player already"):
                 await agent("register", name="Ada")
-            seen = await agent("create_match", game="war", seats={"red": "me", "blue": "ai:random"})
+            seats = {"aliens": "me", "humans": "ai:random"}
+            seen = await agent("create_match", game="war_of_the_worlds", seats=seats, options={"round_limit": 1})
             await agent.play(MATCH.findall(seen)[0], seen)
             return said
 

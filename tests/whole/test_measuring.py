@@ -51,10 +51,9 @@ def test_bench_prints_every_figure_with_its_spread_and_its_target(part: str, nam
     assert targets[name] == target
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills the children of a killed process")
-@pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), pytest.param(signal.SIGTERM, marks=pytest.mark.soak), signal.SIGKILL]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_bench_that_is_ended_leaves_nothing_running(number: signal.Signals, tmp_path: Path) -> None:
     environment = {**python_environment(), "TMPDIR": str(tmp_path)}
     command = [*BENCH, "fair", "--json", str(tmp_path / "bench.json")]

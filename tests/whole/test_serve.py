@@ -41,7 +41,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]
         yield running
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in ("the_web", "the_store") else pytest.mark.soak) for name in PARTS])
 def test_acknowledged_actions_survive_kill_9_of(name: str, lasting: private.Place) -> None:
     place = lasting
     player = Playing(place.url, 1)
@@ -71,9 +71,7 @@ def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Pat
             assert len(entries) >= max(version for where, version in acknowledged if where == match)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in ("a_worker", "the_store") else pytest.mark.soak) for name in PARTS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "the_store" else pytest.mark.soak) for name in PARTS])
 def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: private.Place) -> None:
     place = lasting
     player = Playing(place.url, 3)
@@ -118,11 +116,11 @@ def is_free(url: str) -> bool:
     ("killed", "stopped"),
     [
         ((), False),
-        ((), True),
-        (("the_web",), False),
+        pytest.param((), True, marks=pytest.mark.soak),
+        pytest.param(("the_web",), False, marks=pytest.mark.soak),
         pytest.param(("the_web",), True, marks=pytest.mark.soak),
         pytest.param(("one_web_process",), False, marks=pytest.mark.soak),
-        (("one_web_process",), True),
+        pytest.param(("one_web_process",), True, marks=pytest.mark.soak),
         pytest.param(tuple(PARTS), False, marks=pytest.mark.soak),
         (tuple(PARTS), True),
     ],
@@ -169,7 +167,12 @@ sys.exit(serve.main(sys.argv[1:]))
 """
 
 
-def test_where_nothing_is_forked_every_part_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "names", [("a_worker",), pytest.param(("one_web_process", "the_web", "a_worker"), marks=pytest.mark.soak)], ids=len
+)
+def test_where_nothing_is_forked_every_part_is_started_anew(
+    names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", UNFORKED, *arguments], env=environment, start_new_session=True)
 
@@ -179,7 +182,7 @@ def test_where_nothing_is_forked_every_part_is_started_anew(tmp_path: Path, monk
         assert all(" -m " in process.command for process in part(place, "the_web") + part(place, "a_worker"))
         player = Playing(place.url, 8)
         player.start()
-        for name in ("one_web_process", "the_web", "a_worker"):
+        for name in names:
             goes_on(player, 2 * RECOVERY)
             kill(victims_of(place, name))
         until(lambda: len(part(place, "the_web")) == 2 and part(place, "a_worker"), RECOVERY)
@@ -237,7 +240,9 @@ def test_a_store_that_is_killed_again_while_it_loads_comes_back_and_readyz_says_
         assert place.process.poll() is None
 
 
-@pytest.mark.parametrize("moment", ["at the first start", pytest.param("killed", marks=pytest.mark.soak), "stopped"])
+@pytest.mark.parametrize(
+    "moment", ["at the first start", *(pytest.param(moment, marks=pytest.mark.soak) for moment in ("killed", "stopped"))]
+)
 def test_sigterm_is_heeded_within_three_seconds_while_the_store(moment: str, tmp_path: Path, slow_store: dict[str, str]) -> None:
     data = tmp_path / "data"
     if moment == "at the first start":
@@ -524,7 +529,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("files", [16, 256])
+@pytest.mark.parametrize("files", [pytest.param(16, marks=pytest.mark.soak), 256])
 def test_too_few_open_files_prevent_a_start_with_a_sentence(files: int, tmp_path: Path) -> None:
     ended = serve("--port", "0", "--data", str(tmp_path), before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
     said = f"The hard limit of open files is {files}, and a web process needs at least 320. Raise it (`ulimit -Hn`).\n"

@@ -216,6 +216,7 @@ def test_its_inner_modules_run_and_its_texts_name_its_command(place: Place) -> N
     assert (place.run("pin").returncode, place.run("--version").stdout) == (2, f"{VERSION}\n")
 
 
+@pytest.mark.soak
 def test_a_tournament_of_two_bots_is_played_in_twenty_lines_as_its_page_says(place: Place, tmp_path: Path) -> None:
     page = (private.ROOT / "docs" / "tournament.md").read_text(encoding="utf-8")
     script, printed = re.findall(r"^```(?:sh)?\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[:2]

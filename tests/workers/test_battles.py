@@ -86,8 +86,15 @@ def acted(caller: Caller, match: str, action: Any) -> Any:
     return answer.json
 
 
-@pytest.mark.parametrize("last", ["attacker", "defender"])
-@pytest.mark.parametrize(("loser", "other"), [("rhino", "tiger"), ("tiger", "rhino")])
+@pytest.mark.parametrize(
+    ("loser", "other", "last"),
+    [
+        ("rhino", "tiger", "attacker"),
+        ("tiger", "rhino", "defender"),
+        pytest.param("rhino", "tiger", "defender", marks=pytest.mark.soak),
+        pytest.param("tiger", "rhino", "attacker", marks=pytest.mark.soak),
+    ],
+)
 def test_a_seat_beaten_at_home_is_skipped_from_then_on(
     lonely: Platform, hire: Hire, people: dict[str, Caller], laid: Callable[..., Any], loser: str, other: str, last: str
 ) -> None:

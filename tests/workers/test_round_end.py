@@ -67,7 +67,7 @@ ENDS: dict[str, tuple[State, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("where", ["before", "after"])
+@pytest.mark.parametrize("where", ["before", pytest.param("after", marks=pytest.mark.soak)])
 def test_a_round_ends_once_and_completely_if_a_worker_is_killed_while_ending_it(
     lonely: Platform, hire: Hire, tmp_path: Path, where: str
 ) -> None:
