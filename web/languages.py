@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import io
+import threading
 from collections.abc import Iterator, Mapping
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
@@ -57,9 +58,17 @@ def files(language: str, *folders: Path) -> list[Path]:
     return [path for folder in order if language != ENGLISH and (path := folder / f"{language}.po").exists()]
 
 
-@functools.cache
+_READING = threading.Lock()
+
+
 def compiled(path: Path) -> bytes:
-    """Return a PO file as gettext reads it."""
+    """Return a PO file as gettext reads it. After a start, many threads may want it at once: one reads it."""
+    with _READING:
+        return _compiled(path)
+
+
+@functools.cache
+def _compiled(path: Path) -> bytes:
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 

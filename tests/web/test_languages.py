@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from babel.messages import pofile
 
 from games import GAMES, patterns
 from games.kernel import SPECTATOR
@@ -15,7 +18,7 @@ from tests.games.matches import Start, sampled
 from tests.games.test_laws import in_random_matches
 from tests.web.test_scenes import faults, shown
 from tools.texts import Text, is_translated, kept, texts_by_folder
-from web.languages import ENGLISH, LANGUAGES
+from web.languages import ENGLISH, LANGUAGES, compiled
 from web.look import look
 from web.picture import PAGE, TALL, WIDE, draw
 
@@ -64,6 +67,21 @@ def test_pictures_in_another_language_have_no_english_and_nothing_overlaps(start
                     assert list(faults(sheet.boxes)) == []
                 there = {word for fragment in drawing.fragments().values() for word in WORDS.findall(fragment)}
                 assert {word for word in there if not patterns.matches(patterns.RULE, word)} == set()
+
+
+def test_many_threads_that_want_a_catalogue_at_once_read_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads, read = [], pofile.read_po
+
+    def counted(file: Any) -> Any:
+        reads.append(file.name)
+        return read(file)
+
+    monkeypatch.setattr(pofile, "read_po", counted)
+    path = tmp_path / "ru.po"
+    path.write_text("".join([f'msgid "{number}"\nmsgstr "{number}."\n\n' for number in range(2000)]))
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(compiled, [path] * 8))) == 1
+    assert len(reads) == 1
 
 
 def test_counts_and_the_names_of_places_are_said_in_their_forms() -> None:
