@@ -56,7 +56,7 @@ def test_players_of_a_service_play_programs_and_levels_there(url: str, tmp_path:
     player.start()
     bots = ["--bot", "random", "--bot", f"mine={DRAWER}", "--bot", f"far={player.id}", "--bot", f"bad={DRAWER} illegal"]
     short = ["--game", "war_of_the_worlds", "--options", '{"round_limit": 1}']
-    words = ["play", str(tmp_path), *short, *bots, "--rounds", "1", "--service", url, "--jobs", "4"]
+    words = ["play", str(tmp_path), *short, *bots, "--rounds", "1", "--service", url, "--jobs", "2"]
     assert arena.main(words) == 0, capsys.readouterr().err
     player.stop()
     capsys.readouterr()

@@ -167,12 +167,8 @@ sys.exit(serve.main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize(
-    "names", [("a_worker",), pytest.param(("one_web_process", "the_web", "a_worker"), marks=pytest.mark.soak)], ids=len
-)
-def test_where_nothing_is_forked_every_part_is_started_anew(
-    names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.soak
+def test_where_nothing_is_forked_every_part_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", UNFORKED, *arguments], env=environment, start_new_session=True)
 
@@ -182,7 +178,7 @@ def test_where_nothing_is_forked_every_part_is_started_anew(
         assert all(" -m " in process.command for process in part(place, "the_web") + part(place, "a_worker"))
         player = Playing(place.url, 8)
         player.start()
-        for name in names:
+        for name in ("one_web_process", "the_web", "a_worker"):
             goes_on(player, 2 * RECOVERY)
             kill(victims_of(place, name))
         until(lambda: len(part(place, "the_web")) == 2 and part(place, "a_worker"), RECOVERY)
