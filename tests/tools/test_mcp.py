@@ -179,22 +179,29 @@ def asked_of(url: str, **headers: str) -> int:
     return requests.post(url, json=ping, headers=sent, timeout=10).status_code
 
 
-def test_over_http_only_named_hosts_and_pages_are_answered(place: private.Place) -> None:
-    with over_http(place, "--allow", "agents.example.org") as url:
-        assert asked_of(url) == 200
-        assert asked_of(url, Host="agents.example.org") == 200
-        assert asked_of(url, Host="agents.example.org:8443") == 200
-        assert asked_of(url, Host="evil.example.org") == 421
-        assert asked_of(url, Origin="https://evil.example.org") == 403
-        assert asked_of(url, Origin="https://agents.example.org") == 200
-        assert requests.post(url, data=b" " * 70_000, headers={"Content-Type": "application/json"}, timeout=10).status_code == 413
+@pytest.fixture(scope="module")
+def guarded(place: private.Place) -> Iterator[str]:
+    """The address of a server that asks for a token and that pages of one host may use."""
+    with over_http(place, "--allow", "agents.example.org", WARLEDGER_MCP_TOKEN="a secret of ours") as url:
+        yield url
 
 
-def test_over_http_clients_need_the_token(place: private.Place, capsys: pytest.CaptureFixture[str]) -> None:
-    with over_http(place, WARLEDGER_MCP_TOKEN="a secret of ours") as url:
-        assert asked_of(url) == 401
-        assert asked_of(url, Authorization="Bearer another") == 401
-        assert asked_of(url, Authorization="Bearer a secret of ours") == 200
+def test_over_http_only_named_hosts_and_pages_are_answered(guarded: str) -> None:
+    token = {"Authorization": "Bearer a secret of ours"}
+    assert asked_of(guarded, **token) == 200
+    assert asked_of(guarded, Host="agents.example.org", **token) == 200
+    assert asked_of(guarded, Host="agents.example.org:8443", **token) == 200
+    assert asked_of(guarded, Host="evil.example.org", **token) == 421
+    assert asked_of(guarded, Origin="https://evil.example.org", **token) == 403
+    assert asked_of(guarded, Origin="https://agents.example.org", **token) == 200
+    large = {"Content-Type": "application/json", **token}
+    assert requests.post(guarded, data=b" " * 70_000, headers=large, timeout=10).status_code == 413
+
+
+def test_over_http_clients_need_the_token(guarded: str, place: private.Place, capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked_of(guarded) == 401
+    assert asked_of(guarded, Authorization="Bearer another") == 401
+    assert asked_of(guarded, Authorization="Bearer a secret of ours") == 200
     assert command.main(["--url", place.url, "--http", "0.0.0.0:0"]) == 2
     assert command.TOKEN in capsys.readouterr().err
 
