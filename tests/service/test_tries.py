@@ -34,7 +34,7 @@ def begun(platform: Platform, ada: Caller, game: str) -> str:
     return match
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [pytest.param(game, marks=pytest.mark.soak if game == "war_of_civilizations" else ()) for game in GAMES])
 def test_what_is_tried_is_what_happens_when_it_is_sent(platform: Platform, ada: Caller, game: str) -> None:
     """Every action of a random match: the try shows the view, the choices and the picture that the action leads to, or that it reveals."""
     match, dice, shown, left_out = begun(platform, ada, game), random.Random(2), 0, 0

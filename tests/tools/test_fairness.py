@@ -199,9 +199,9 @@ def first_listed(state: Any, seat: str) -> Any:
 
 
 def test_7_a_default_action_that_wins_is_found(monkeypatch: Patch) -> None:
-    assert departed(skipped, "war_of_the_worlds", 2, "1234") is None
+    assert departed(skipped, "war_of_the_worlds", 2, "12") is None
     monkeypatch.setattr("games.war_of_the_worlds.actions.ends_match", lambda state, taken: False)
-    found = departed(skipped, "war_of_the_worlds", 2, "1234", default=first_listed)
+    found = departed(skipped, "war_of_the_worlds", 2, "12", default=first_listed)
     assert found is not None
     assert found.scenario["steps"][0]["do"] == {"type": "default"}
 
