@@ -1,4 +1,7 @@
-"""Schemathesis looks for differences between openapi.yaml and the service: a few examples here, hundreds in `./run soak`."""
+"""Schemathesis looks for differences between openapi.yaml and the service in `./run soak`: a few examples in seconds, and hundreds.
+
+`./run test` holds every answer that its tests of the service get against openapi.yaml (conformance.py).
+"""
 
 from __future__ import annotations
 
@@ -56,10 +59,11 @@ max-examples = 8
 """
 
 
+@pytest.mark.soak
 def test_nothing_is_found_in_any_operation_in_actions_and_in_sequences_of_operations(
     public: Live, platform: Platform, tmp_path: Path
 ) -> None:
-    """Covering every value of every field takes long; `./run soak` does it, and tests/service/test_malformed.py has its own cases."""
+    """Covering every value of every field takes long; the next test does it, and tests/service/test_malformed.py has its own cases."""
     config = tmp_path / "schemathesis.toml"
     config.write_text(CONFIG.read_text() + FEW)
     printed = found_nothing(public, tmp_path, "--exclude-path-regex", "stream$", "--phases", "examples,fuzzing,stateful", config=config)
