@@ -33,7 +33,7 @@ BUDGET = 60_000
 ON_REQUEST = {"analysing.css", "analysing.js", "animating.js", "auditing.css", "auditing.js", "checking.js", "disputing.js", "gifenc.js"}
 ON_REQUEST |= {"blocked.js", "case.js", "desk.js", "disputes.css", "pictures.js", "reasons.js", "signkeys.js", "turning.js", "why.js"}
 ON_REQUEST |= {"creating.js", "guiding.js", "inviting.js", "leanqr.js", "phrases.js", "player.css", "player.js", "terms.js"}
-ON_REQUEST |= {"calling.js", "offline.js", "puzzle.css", "puzzle.js", "sounds.js"}
+ON_REQUEST |= {"alarming.js", "calling.js", "foreign.js", "offline.js", "puzzle.css", "puzzle.js", "sounds.js"}
 
 
 class Tags(HTMLParser):

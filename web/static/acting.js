@@ -1,7 +1,7 @@
 // What a seat does is sent here: signed by the key of this browser where it has one.
 
 import { json, keeping, send } from "./asking.js";
-import { comparing, failed } from "./evidence.js";
+import { comparing, failed, sending } from "./evidence.js";
 import { t } from "./language.js";
 import { browserName, Signing } from "./signing.js";
 import { tell } from "./site.js";
@@ -50,10 +50,16 @@ async function followed(match, version) {
  * `path`: where to. `match`, `seat`: who acts; the seat is null where a player acts without one. `version`: the one at which it was decided.
  * `body`: what is sent. `actions`: what is recorded, if that is not the body.
  */
-export async function act({ path, match, seat, version, body, actions }) {
-  if ((await unsigned()) !== null) return send(path, body);
-  const { sdk } = await comparing();
+export async function act(request) {
+  const work = acted(request);
+  sending.done = work.catch(() => {});
+  return work;
+}
+
+async function acted({ path, match, seat, version, body, actions }) {
   const given = actions ?? [body].flat();
+  if ((await unsigned()) !== null) return noted(match, seat, given, "", await send(path, body));
+  const { sdk } = await comparing();
   const actor = sdk.actorOf(given[0].type, seat, keeping.player);
   if (actor === null) return send(path, body);
   const admitted = given.map(sdk.recorded);
@@ -61,9 +67,10 @@ export async function act({ path, match, seat, version, body, actions }) {
   for (let tries = 1; ; tries += 1) {
     const move = await moveAt(match, actor, version);
     if (move === null) tell(t("This was sent without a signature, since the history of the match could not be followed."), true);
-    const headers = move && { "Warledger-Signature": await sdk.signed(await (await signing()).key(keeping.player), move, admitted) };
+    const key = await (await signing()).key(keeping.player);
+    const headers = move && { "Warledger-Signature": await sdk.signed(key, move, admitted) };
     try {
-      return await send(path, sent, headers ?? {});
+      return noted(match, actor, given, move ? key.publicKey : "", await send(path, sent, headers ?? {}));
     } catch (problem) {
       if (problem.code === "history_differs") failed(await (await comparing()).differing(match, move.seen, move.digest));
       if (move === null || tries === TRIES) throw problem;
@@ -75,6 +82,19 @@ export async function act({ path, match, seat, version, body, actions }) {
       }
     }
   }
+}
+
+/** Keep which versions were sent here, and the key that signed them. Return the answer. */
+async function noted(match, actor, given, key, answer) {
+  try {
+    const { kept, sdk } = await comparing();
+    const entries = answer.entries ?? [{ actor, ...sdk.readReceipt(answer.receipt ?? "") }];
+    const versions = entries.filter((entry) => entry.actor === actor && entry.version).slice(0, given.length).map(({ version }) => version);
+    await kept.noteSent(match, versions, key);
+  } catch (problem) {
+    failed(problem);
+  }
+  return answer;
 }
 
 /** Return what is signed besides the action: {match, actor, seen, digest}, or null if the history could not be followed. */

@@ -7,12 +7,17 @@ import { t } from "./language.js";
 const PAGE = 500; // entries to ask for at once
 const WALK = 2_000; // entries that are checked at most before the newest one
 const LOG = "log";
+const DAY = 86_400_000; // milliseconds for which the log may be missing before that is said aloud
 
 /** What the server says now is not what it said before. `proof`: all that shows it to others, in the form that /check takes. */
 export class Disagreement extends Error {
-  /** `proof`: what the server has signed. A fork that shows itself is a file of a monitor (docs/auditing.md, "What a monitor finds"). */
-  constructor(sentence, proof) {
+  /**
+   * `proof`: what the server has signed. A fork that shows itself is a file of a monitor (docs/auditing.md, "What a monitor finds").
+   * `title`: what it is, if it is less than a contradiction.
+   */
+  constructor(sentence, proof, title = null) {
     super(sentence);
+    this.title = title;
     this.proof = proof.finding ? proof : { sentence, ...proof };
   }
 }
@@ -35,16 +40,17 @@ export class Comparing {
   }
 
   /**
-   * Compare the receipts of a match with the entries that the server shows now, and keep one of the newest version. Return {agree, chained}:
-   * how many receipts were found to agree, and whether digests were computed. Throw Disagreement.
+   * Compare the receipts of a match with the entries that the server shows now, and keep one of the newest version. Return {agree, chained,
+   * foreign}: how many receipts were found to agree, whether digests were computed, and what is said of moves of the player's seats that this
+   * browser has not sent, if there are any, as `judged` of foreign.js returns it. Throw Disagreement.
    *
-   * `standing`: the match as the server tells of it. Of a hidden match it may show less to one who has kept more.
+   * `standing`: the match as the server tells of it. Of a hidden match it may show less to one who has kept more. `player`: who looks.
    */
-  match(standing) {
-    return (this.comparing = this.#compared(standing));
+  match(standing, player = null) {
+    return (this.comparing = this.#compared(standing, player));
   }
 
-  async #compared(standing) {
+  async #compared(standing, player) {
     const { id: match, version: newest, status, spectators } = standing;
     const hidden = spectators !== "all" && status !== "over";
     await this.kept.sift(match, (note) => this.receipts.isSigned(note));
@@ -57,9 +63,10 @@ export class Comparing {
       const within = versions.filter((version) => version <= newest);
       const first = within.find((version) => version >= newest - WALK) ?? within.at(-1);
       const chained = this.sdk.canCheck();
+      const walked = [];
       if (first !== undefined && chained) {
         evidence.begin(notes.get(first));
-        await this.#walk(evidence, newest);
+        await this.#walk(evidence, newest, walked);
       }
       // Without hashes only what the server has signed is compared: the last version of which a receipt was kept, and the newest one.
       else if (first !== undefined) await evidence.receipt(await this.#receiptOf(match, within.at(-1)));
@@ -68,8 +75,16 @@ export class Comparing {
       if (first === undefined) evidence.begin(last);
       await this.kept.used(match, status === "over" || status === "closed");
       const compared = chained ? within.filter((version) => version >= first) : within.slice(-1);
-      return { agree: compared.length, chained };
+      const foreign = player && (await this.#foreign(standing, player, walked.filter(({ version }) => version <= newest)));
+      return { agree: compared.length, chained, ...(foreign && { foreign }) };
     });
+  }
+
+  /** Look for moves of the player's seats that this browser has not sent. Most often there is none, and no more is loaded. */
+  async #foreign(standing, player, walked) {
+    const sent = await this.kept.sent(standing.id);
+    const isOdd = ({ actor, action, version, signed }) => (standing.seats[actor]?.player === player ? sent.get(version) !== (signed?.key ?? "") : action?.type === "take_over");
+    return walked.some(isOdd) ? (await import("./foreign.js")).judged({ here: this, standing, player, walked, sent }) : null;
   }
 
   /** Check that a match has a version that was signed: the standing may be older than the receipt. Throw Disagreement. */
@@ -102,13 +117,14 @@ export class Comparing {
     return new Disagreement(sentence, { match, version, shown, keys: await this.receipts.keys(), receipts: notes.filter(Boolean) });
   }
 
-  /** Check that each entry follows from the one before, up to a version. */
-  async #walk(evidence, newest) {
+  /** Check that each entry follows from the one before, up to a version. Put them into `walked`. */
+  async #walk(evidence, newest, walked = []) {
     while (evidence.version < newest) {
       const query = new URLSearchParams({ after: evidence.version, limit: PAGE, proof: true });
       const { entries } = await json(this.ask, `/v1/matches/${evidence.match}/entries?${query}`);
       if (!entries.length) return;
       for (const entry of entries) await evidence.entry(entry);
+      walked.push(...entries);
     }
   }
 
@@ -174,24 +190,31 @@ export class Comparing {
   /**
    * Compare the newest checkpoint of the log with the one that was kept, and keep the larger one. Return {since}: when the one before was
    * seen, in ms, or null if there was none; {renamed} if the log had another name before; {begun}: false if the server has none yet, and
-   * has shown none here. Throw Disagreement.
+   * has shown none here; {missed}: when the one that is kept was seen, if the server gives none now; {late}: a Disagreement if it has given
+   * none for a day. Throw Disagreement.
    */
   async log(now = Date.now()) {
-    let note;
+    const { last: noted, missing = now } = (await this.storage.get("logs", LOG)) ?? {};
     try {
-      note = await (await this.ask("/log/checkpoint")).text();
+      const head = await this.#checkpoint(await (await this.ask("/log/checkpoint")).text());
+      const last = noted && (await this.receipts.isSigned(noted.note)) ? noted : null;
+      const before = last?.origin === head.origin ? last : null;
+      const holds = before && (await this.#continued(before, head));
+      const newer = !before || head.size >= before.size;
+      await this.storage.change("logs", LOG, (kept) => (newer ? { last: { ...head, seen: now } } : kept && { last: kept.last }));
+      return { since: holds ? before.seen : null, renamed: last && !before ? last.origin : null };
     } catch (problem) {
-      if (problem.status !== 404 || (await this.storage.get("logs", LOG))?.last) throw problem;
-      return { since: null, renamed: null, begun: false };
+      if (problem.status === undefined || (!noted && problem.status !== 404)) throw problem;
+      if (!noted) return { since: null, renamed: null, begun: false };
+      await this.storage.change("logs", LOG, (kept) => ({ ...kept, missing }));
+      return { since: null, renamed: null, missed: noted.seen, late: now - missing < DAY ? null : await this.#late(noted, missing) };
     }
-    const head = await this.#checkpoint(note);
-    const { last: noted } = (await this.storage.get("logs", LOG)) ?? {};
-    const last = noted && (await this.receipts.isSigned(noted.note)) ? noted : null;
-    const before = last?.origin === head.origin ? last : null;
-    const holds = before && (await this.#continued(before, head));
-    const newer = !before || head.size >= before.size;
-    if (newer) await this.storage.change("logs", LOG, () => ({ last: { ...head, seen: now } }));
-    return { since: holds ? before.seen : null, renamed: last && !before ? last.origin : null };
+  }
+
+  async #late({ note, size, seen }, missing) {
+    const fields = { since: dayOf(missing), day: dayOf(seen), leaves: size };
+    const sentence = t("The log could not be asked for since {since}. On {day} it had {leaves} leaves. A server that keeps its log back can tell others another history. Look from another network, and ask whoever runs the server.", fields);
+    return new Disagreement(sentence, { checkpoints: [note], keys: await this.receipts.keys() }, t("The log of this server is missing"));
   }
 
   /** Compare a checkpoint that a file shows with the one that was kept. Return as `log` does. Throw Disagreement. */
@@ -260,7 +283,16 @@ export class Comparing {
 /** Return a moment as a day in words. */
 export const dayOf = (moment) => t.date(moment, { dateStyle: "long" });
 
-/** Say quietly what came of comparing. `log`: the answer of `Comparing.log`, or null if the log was not to be had. */
+/** Say what came of comparing the log. `log`: the answer of `Comparing.log`, or null if the log was not to be had. */
+export function toldLog(log) {
+  if (log === null) return t("The server's log could not be asked for.");
+  if (log.missed) return t("The server's log could not be asked for. This browser last saw it on {day}.", { day: dayOf(log.missed) });
+  if (log.begun === false) return t("The server's log has not begun yet.");
+  if (log.renamed) return t("The server's log has another name than before, when it was {name}.", { name: log.renamed });
+  return log.since ? t("The log continues what you saw on {day}.", { day: dayOf(log.since) }) : "";
+}
+
+/** Say quietly what came of comparing. `log`: as for `toldLog`. */
 export function told({ agree, chained }, log, lasting) {
   const history = agree
     ? chained
@@ -269,10 +301,7 @@ export function told({ agree, chained }, log, lasting) {
     : lasting
       ? t("From now on this browser keeps receipts of this match, and compares them when you come back.")
       : "";
-  const continues = log === null ? t("The server's log could not be asked for.") : log.begun === false ? t("The server's log has not begun yet.") : "";
-  const renamed = log?.renamed ? t("The server's log has another name than before, when it was {name}.", { name: log.renamed }) : "";
-  const since = log?.since ? t("The log continues what you saw on {day}.", { day: dayOf(log.since) }) : "";
   const fades = lasting ? "" : t("This browser keeps nothing, so receipts are compared only while this page is open.");
   const plain = chained || !agree ? "" : t("Without https it cannot compute digests.");
-  return [history, continues || renamed || since, plain, fades].filter(Boolean).join(" ");
+  return [history, toldLog(log), plain, fades].filter(Boolean).join(" ");
 }

@@ -1,11 +1,10 @@
 // Evidence on the pages: receipts are kept of what is played and looked at here, and compared with what the server says later.
 
-import { ask, Problem } from "./asking.js";
-import { Comparing, dayOf, Disagreement, told } from "./comparing.js";
-import { isSure } from "./dialogs.js";
+import { ask, keeping, Problem } from "./asking.js";
+import { Comparing, Disagreement, told, toldLog } from "./comparing.js";
 import { t } from "./language.js";
 import { Kept } from "./receipts.js";
-import { make, save } from "./site.js";
+import { make } from "./site.js";
 import { storage } from "./storing.js";
 
 const SDK = ["evidence.js", "problems.js", "receipts.js", "signing.js"];
@@ -21,6 +20,9 @@ export const comparing = () =>
     loaded = null; // it may be had later
     throw problem;
   }));
+
+/** What is being sent, so that nothing is taken for foreign before its answer was noted. */
+export const sending = { done: null };
 
 let line = null; // where the page tells of receipts
 
@@ -41,18 +43,27 @@ export async function compare(standing, element) {
   line = element;
   try {
     const here = await comparing();
-    const found = await here.match(standing);
+    await sending.done;
+    const found = await here.match(standing, keeping.player);
     const log = await here.log().catch((problem) => {
       if (problem instanceof Problem) return null;
       throw problem;
     });
     const offered = found.agree ? [" ", make("a", { href: "/check" }, t("Check receipts"))] : [];
-    line.replaceChildren(told(found, log, here.storage.lasting), ...offered);
+    line.replaceChildren(told(found, log, here.storage.lasting), ...offered, ...foreign(found.foreign));
+    if (log?.late) alarm(log.late);
     return log !== null && log.begun !== false;
   } catch (problem) {
     failed(problem);
     return true;
   }
+}
+
+/** Tell of moves that this browser has not sent. Whose they are is for the player to say. */
+function foreign(found) {
+  if (!found) return [];
+  const deny = make("button", { type: "button", class: "small", onclick: async () => alarm(await found.accused()) }, t("I did not make them"));
+  return [" ", found.sentence, " ", deny];
 }
 
 /** Compare everything that is kept with what this server says now. Return a sentence; `say` gets one for the progress. */
@@ -70,10 +81,11 @@ export async function compareAll(say) {
         unknown += 1;
       }
     }
-    const { since } = await here.log();
+    const log = await here.log();
+    if (log.late) alarm(log.late);
     const told = [
       t.n("{count} receipt agrees with what this server shows now.", "{count} receipts agree with what this server shows now.", agree),
-      since && t("Its log continues what you saw on {day}.", { day: dayOf(since) }),
+      toldLog(log),
       unknown && t("Matches that are not on this server, or that it does not show: {unknown} of {count}.", { unknown, count: matches.length }),
     ];
     return told.filter(Boolean).join(" ");
@@ -89,34 +101,10 @@ export function failed(problem) {
   else if (line) line.textContent = t("Receipts could not be compared now: {reason}", { reason: problem.message });
 }
 
-/** Say above the page that the server has contradicted itself, with the proof to save. */
-function alarm({ message, proof }) {
-  if (line) line.textContent = t("What this browser has kept disagrees with the server.");
-  if ([...document.querySelectorAll(".alarm p")].some((told) => told.textContent === message)) return;
-  const file = proof.finding ? new Blob([`${JSON.stringify(proof)}\n`]) : asFile({ found: new Date().toISOString(), server: location.origin, ...proof });
-  const box = make(
-    "section",
-    { class: "alarm", role: "alert" },
-    make("h2", {}, t("This server has contradicted itself")),
-    make("p", {}, message),
-    make("p", { class: "note" }, t("The file has what it has signed. Anybody can check that without this server.")),
-    make(
-      "p",
-      { class: "row" },
-      make("button", { type: "button", class: "first", onclick: () => save(file, `warledger-proof-${proof.match ?? "log"}.json`) }, t("Save the proof")),
-      make("a", { class: "button", href: "/check" }, t("Check it")),
-      make("button", { type: "button", class: "quiet", onclick: () => forget(box) }, t("Forget what was kept")),
-    ),
-  );
-  document.querySelector("main").before(box);
+async function alarm(problem) {
+  if (line && !problem.title) line.textContent = t("What this browser has kept disagrees with the server.");
+  (await import("./alarming.js")).alarm(problem);
 }
 
 /** Return a value as a file of JSON. */
 export const asFile = (value) => new Blob([`${JSON.stringify(value, null, 1)}\n`], { type: "application/json" });
-
-async function forget(box) {
-  const question = t("This browser forgets all receipts, the keys of the server and its log. Have you saved the proof?");
-  if (!(await isSure(question, t("Forget it")))) return;
-  await (await comparing()).forget();
-  box.remove();
-}

@@ -2,12 +2,12 @@
 
 const TABLE = "receipts";
 const KEYS = "server-keys.txt"; // where Receipts notes the keys of the server
-const MOST = { matches: 200, letters: 1_000_000, receipts: 64, note: 4_000, keys: 50 };
+const MOST = { matches: 200, letters: 1_000_000, receipts: 64, note: 4_000, keys: 50, sent: 2_000 };
 
 const matchOf = (name) => name.replace(/\.jsonl$/, "");
 
 export class Kept {
-  /** `most`: the matches, the letters of all receipts, the receipts of a match, the letters of a receipt, and the keys that are kept. */
+  /** `most`: the matches, the letters of all receipts, the receipts of a match, the letters of a receipt, the keys, and the moves that are kept. */
   constructor(storage, most = {}) {
     this.storage = storage;
     this.most = { ...MOST, ...most };
@@ -33,6 +33,16 @@ export class Kept {
     if ((await this.lines(match)).length) await this.#change(match, (kept) => ({ ...kept, over }));
   }
 
+  /** Note which versions of a match are moves that this browser has sent, and the key with which it signed them, or "". */
+  noteSent(match, versions, key) {
+    return this.#change(match, (kept) => ({ ...kept, sent: [...kept.sent, ...versions.map((version) => [version, key])].slice(-this.most.sent) }));
+  }
+
+  /** Return the keys of the moves that this browser has sent, by version. */
+  async sent(match) {
+    return new Map((await this.storage.get(TABLE, match))?.sent);
+  }
+
   /** Drop the receipts of a match that are not good any more, as where somebody has changed what the browser keeps. */
   async sift(match, isGood) {
     const lines = await this.lines(match);
@@ -53,8 +63,8 @@ export class Kept {
   }
 
   #change(name, step) {
-    const fresh = { lines: [], over: false };
-    return this.storage.change(TABLE, matchOf(name), (kept = fresh) => ({ ...step(kept), used: Date.now() }));
+    const fresh = { lines: [], over: false, sent: [] };
+    return this.storage.change(TABLE, matchOf(name), (kept) => ({ ...step({ ...fresh, ...kept }), used: Date.now() }));
   }
 
   /** Remove matches until there is room: those that are over first, and of them the one that was not looked at for longest. */

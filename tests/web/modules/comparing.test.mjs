@@ -276,7 +276,53 @@ test("a log that has not begun is no failure, but one that is gone is", async ()
   server.ask = answer;
   assert.deepEqual(await here.log(), { since: null, renamed: null });
   server.ask = async () => Promise.reject(none);
-  await assert.rejects(here.log(), none);
+  assert.equal((await here.log()).late, null);
+  await assert.rejects(reader({ ask: async () => Promise.reject(Object.assign(none, { status: 503 })) }).log(), none);
+});
+
+test("a log that is kept back is told with the day on which it was seen, and aloud after a day without it", async () => {
+  const server = new Server();
+  const here = reader(server);
+  const [answer, day] = [server.ask, 86_400_000];
+  await here.log(START);
+  const away = Object.assign(new Error("It did not answer."), { status: 0 });
+  server.ask = async (path) => (path.startsWith("/log/") ? Promise.reject(away) : answer(path));
+  const month = START + 30 * day; // it may have been there all the time in which nobody looked
+  const first = await here.log(month);
+  assert.deepEqual(first, { since: null, renamed: null, missed: START, late: null });
+  assert.equal(told({ agree: 0, chained: true }, first, false).startsWith(`The server's log could not be asked for. This browser last saw it on ${dayOf(START)}.`), true);
+  assert.equal((await here.log(month + day - 1)).late, null);
+  const { late } = await here.log(month + day);
+  assert.equal(late.title, "The log of this server is missing");
+  assert.ok(late.message.startsWith(`The log could not be asked for since ${dayOf(month)}. On ${dayOf(START)} it had 5 leaves.`));
+  assert.deepEqual([late.proof.checkpoints, late.proof.keys], [[checkpoint(SERVER, LEAVES.slice(0, 5))], [SERVER.vkey]]);
+  server.leaves = LEAVES;
+  server.ask = async (path) => (path.startsWith("/log/consistency") ? Promise.reject(away) : answer(path));
+  assert.ok((await here.log(month + day)).late, "a checkpoint without the proof that it continues the other one is no answer");
+  server.ask = answer;
+  assert.equal((await here.log(month + 2 * day)).since, START);
+  server.ask = async () => Promise.reject(away);
+  assert.equal((await here.log(month + 5 * day)).late, null, "the day begins anew");
+});
+
+test("a move of one's seat that this browser has not sent is told, and what it has sent is not", async () => {
+  const server = new Server();
+  const here = reader(server);
+  await here.keep(receipt(SERVER, ENTRIES[1]));
+  const player = "paaaaaaaaaaaaaaaa";
+  const standing = { ...server.standing, seats: { red: { player }, blue: { player: "pbbbbbbbbbbbbbbbb" } } };
+  server.ask = ((ask) => (path) => (path.endsWith("signing-keys") ? Promise.reject(new Error("away")) : ask(path)))(server.ask);
+  const { foreign } = await here.match(standing, player);
+  assert.match(foreign.sentence, /^2 moves of your seats were not sent by this browser \(versions 4, 6\)\./);
+  const { proof } = await foreign.accused();
+  assert.deepEqual(proof.receipts, ENTRIES.slice(2, 6).map((entry) => receipt(SERVER, entry)));
+  await here.kept.noteSent(MATCH, [4], "");
+  await here.storage.change("signing", player, () => ({ publicKey: ENTRIES[5].signed.key }));
+  assert.equal((await here.match(standing, player)).foreign, undefined);
+  assert.equal((await here.match({ ...standing, version: 4 }, player)).foreign, undefined);
+  await here.kept.noteSent(MATCH, [4, 6], "another key");
+  const { message } = await disagreement(here.match(standing, player));
+  assert.match(message, /^The server shows your move of version 4 with another signature than this browser has sent/);
 });
 
 test("a checkpoint that a file shows is compared with the one that was kept", async () => {
