@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +46,7 @@ def trust(url: str) -> list[str]:
     asked = present.look(present.met(url))
     if asked.why:
         raise Unable(asked.why)
-    services.keep(asked.service)
+    services.keep(asked.service._replace(seen=_now()))
     first = f"You trust {asked.service.url} from now on, with these keys. Compare them with what others have:"
     return [first, *(key.vkey for key in asked.service.keys)]
 
@@ -70,14 +71,19 @@ def present_state(files: Sequence[Path], urls: Sequence[str], quorum: Quorum, ke
         if asked.proof:
             forks.append(services.keep_fork(asked.proof))
         elif asked.why:
-            unchecked.append(f"the present state of the log: {asked.why}")
+            last = f"; it last showed one at {service.seen}" if service.seen else ""
+            unchecked.append(f"the present state of the log: {asked.why}{last}")
         elif cosigned < quorum.least:
             unchecked.append(f"the present state of the log: its checkpoint has {cosigned} of the {quorum.least} cosignatures")
         else:
             checkpoints.append(asked.note)
             if service in trusted:
-                services.keep(service._replace(note=asked.service.note))
+                services.keep(service._replace(note=asked.service.note, seen=_now()))
     return Present((*named, *trusted), tuple(checkpoints), tuple(unchecked), tuple(forks))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _name_in(file: Path) -> str:

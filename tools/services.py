@@ -17,11 +17,12 @@ from tools.logs import Unable
 
 
 class Trusted(NamedTuple):
-    """A service that a reader trusts. `note`: the newest checkpoint that was seen of its log; "" if there is none."""
+    """A service that a reader trusts. `note`: the newest checkpoint that was seen of its log, `seen`: when it last showed one; or ""."""
 
     url: str
     keys: tuple[VerifierKey, ...]
     note: str = ""
+    seen: str = ""
 
     @property
     def names(self) -> set[str]:
@@ -38,7 +39,7 @@ def load() -> list[Trusted]:
     """Return the services that are trusted. Raises Unable."""
     try:
         found = json.loads((folder() / "services.json").read_bytes())
-        return [Trusted(each["url"], tuple(map(parse_vkey, each["vkeys"])), each["checkpoint"]) for each in found["services"]]
+        return [Trusted(each["url"], tuple(map(parse_vkey, each["vkeys"])), each["checkpoint"], each["seen"]) for each in found["services"]]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as reason:
@@ -48,7 +49,7 @@ def load() -> list[Trusted]:
 def keep(service: Trusted) -> None:
     """Keep what is known of a service. Raises OSError, Unable."""
     services = [*(each for each in load() if each.url != service.url), service]
-    value = [{"url": each.url, "vkeys": [key.vkey for key in each.keys], "checkpoint": each.note} for each in services]
+    value = [{"url": each.url, "vkeys": [key.vkey for key in each.keys], "checkpoint": each.note, "seen": each.seen} for each in services]
     folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = folder() / "services.json.part"
     draft.write_text(json.dumps({"services": value}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ from tools.scans import Scan
 from tools.watching import Forked, Watch
 
 STATE, LOGS = "WARLEDGER_WITNESS_STATE", "WARLEDGER_WITNESS_LOGS"
+DAY = 86_400  # s
 
 
 class Seen(NamedTuple):
@@ -135,6 +137,7 @@ def watch(options: argparse.Namespace) -> int:
 
     watching = Watch(Server(options.url), scan, keep, options.log, say)
     shown: Checkpoint | None = None
+    seen = 0
     told: set[tuple[str, int]] = set()
     try:
         for file in options.seen:
@@ -146,9 +149,10 @@ def watch(options: argparse.Namespace) -> int:
                     say(f"{found.origin}: {found.size} leaves{_verdict(scans[found.origin])}.")
                     _tell_keys(scans[found.origin], options.player, told)
                 shown = found
+                seen = int(time.time()) if found else seen
                 status = 2 if found is None else int(_alarms(scans[found.origin]) > 0)
             except Unable as reason:
-                say(str(reason))
+                say(kept_back(reason, seen, int(time.time())))
                 status = 2
             if options.once:
                 return status
@@ -161,6 +165,12 @@ def watch(options: argparse.Namespace) -> int:
     except (Unable, OSError) as reason:
         say(str(reason))
         return 2
+
+
+def kept_back(reason: Unable, seen: int, now: int) -> str:
+    """Return what is said of a log that cannot be had. `seen`: when it was last seen, in seconds, or 0. After a day it is an alarm."""
+    last = f" The log was last seen at {datetime.fromtimestamp(seen, UTC).isoformat()}." if seen else ""
+    return f"{'ALARM: ' if seen and now - seen >= DAY else ''}{reason}{last}"
 
 
 def _alarms(scan: Scan) -> int:

@@ -130,7 +130,10 @@ def test_a_service_that_is_away_is_told(serve: Serve, file: Path, capsys: pytest
     assert verify.main(["--trust", URL]) == 0
     serve(None)
     assert verify.main([str(file)]) == 0
-    assert f"not checked: the present state of the log: {URL}/log/checkpoint answers with 503" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"not checked: the present state of the log: {URL}/log/checkpoint answers with 503" in told
+    (kept,) = services.load()
+    assert f"; it last showed one at {kept.seen}" in told
     assert verify.main(["--trust", "https://nowhere.example"]) == 2
 
 

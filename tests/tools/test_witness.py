@@ -25,7 +25,7 @@ from tools.asking import Server
 from tools.logs import Unable
 from tools.scans import Scan
 from tools.watching import ROUNDS, Forked, Older, Watch
-from tools.witness import State, main, witness_app
+from tools.witness import DAY, State, kept_back, main, witness_app
 
 # ---------------------------------------------------------------- a witness that cosigns
 
@@ -223,3 +223,10 @@ def test_the_cosignature_of_the_specification_is_read(tmp_path: Path) -> None:
     signature = cosigning.cosign(key, Log(5).checkpoint.text, 1679315147)
     assert len(base64.b64decode(cosigning.lines_of([signature]).split(" ")[2])) == 4 + 8 + 64
     assert parse(cosigning.with_cosignatures(Log(5).note, [signature])).signatures[1] == signature
+
+
+def test_a_log_that_is_kept_back_is_told_since_when_and_as_an_alarm_after_a_day() -> None:
+    reason = Unable("It does not answer.")
+    assert kept_back(reason, 0, 5 * DAY) == "It does not answer.", "it never did"
+    assert kept_back(reason, DAY, 2 * DAY - 1) == "It does not answer. The log was last seen at 1970-01-02T00:00:00+00:00."
+    assert kept_back(reason, DAY, 2 * DAY).startswith("ALARM: It does not answer. The log was last seen at ")
