@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import random
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from web.languages import ENGLISH, LANGUAGES
 from web.picture import BOARD, SHAPES, svg
 
 LONGEST = 100_000  # actions of a match
+NAMED = re.compile(r"<text[^>]*>[^<]*[^\W\d_]{2}[^<]*</text>")
 COVERS = Path(__file__).resolve().parent.parent / "web" / "static"
 
 
@@ -104,9 +106,9 @@ def moments(game: Game, seats: list[str], seed: str, level: str) -> list[Moment]
 
 
 def cover(game: Game) -> str:
-    """Return the cover of a game: the board in the crowded middle of a match."""
+    """Return the cover of a game: the board in the crowded middle of a match, without words, as one image is for all languages."""
     moment = next(moment for moment in moments(game, list(game.seats.ids), "1", "random") if moment.name == "middle")
-    return svg(game, game.view(moment.state, SPECTATOR), (), BOARD)
+    return NAMED.sub("", svg(game, game.view(moment.state, SPECTATOR), (), BOARD))
 
 
 def fights(step: Moment) -> int:

@@ -28,6 +28,8 @@ def board(scene: Scene, news: News, look: Look, afar: bool = False) -> Sheet:
     places = {place.id: place for place in scene.places}
     pieces, marks = _by_place(scene.pieces), _by_place(scene.marks)
     drawn_map, titles = _map(tuple([place._replace(holder=None, badge="") for place in scene.places]), look, afar)
+    if not scene.places:
+        drawn_map = _empty(scene, look)
     fragments = {
         "ground": group("ground", _ground(scene.frame, look, afar)),
         "ways": group("ways", _ways(tuple([(link.source, link.target) for link in scene.links if link.kind == "way"]), scene.places)),
@@ -61,6 +63,13 @@ def _ground(frame: Area, look: Look, afar: bool) -> str:
     left, top, wide, high = map(number, (frame.left - more, frame.top - more, frame.width + 2 * more, frame.height + 2 * more))
     table = f'<rect class="a-{look.picture.table}" x="{left}" y="{top}" width="{wide}" height="{high}" rx="{0 if afar else 14}"/>'
     return table + painted(look.picture.backdrop)
+
+
+def _empty(scene: Scene, look: Look) -> str:
+    """Return what stands on a board that is not laid out yet: the name of the game."""
+    frame = scene.frame
+    middle, half = frame.left + frame.width / 2, frame.top + frame.height / 2
+    return text(scene.title, frame.width / 12, look.picture.table, middle, half, "b m").at(0, 0)
 
 
 def _at(x: float, y: float, turn: float) -> str:

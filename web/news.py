@@ -58,7 +58,12 @@ def faces(event: Event, look: Look) -> dict[str, list[int]]:
 
 def entry_in_words(sentences: tuple[str, ...], actor: str, action: Mapping[str, Any], look: Look) -> tuple[str, ...]:
     """Return an entry in sentences: those of its events, or, if there are none, a sentence that says who did what."""
-    return sentences or (f"{_said(actor, _Words({}, look, in_braces))}: {look.word(action['type'])}.",)
+    words, telling = _Words({}, look, in_braces), look.news.get(action["type"])
+    return sentences or (
+        _sentence(telling.sentence, {"type": action["type"], "seat": actor}, words)
+        if telling
+        else f"{_said(actor, words)}: {look.word(action['type'])}.",
+    )
 
 
 def rules_of(action: Mapping[str, Any], events: Sequence[Event], look: Look) -> list[str]:
@@ -88,6 +93,8 @@ def _sentence(template: str, event: Event, words: _Words) -> str:
 
     def field(found: re.Match[str]) -> str:
         value = fields.get(found[1])
+        if found[2] == "signed":
+            return f"{value:+}".replace("-", "−")
         return _said(f"{found[2]}_{value}" if found[2] else value, words)
 
     return FIELD.sub(field, PART.sub(part, template))

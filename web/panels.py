@@ -224,8 +224,8 @@ def _detail(detail: Detail, look: Look) -> Item:
         parts.append(glyph(detail.glyph, "i-panel", 0, (high - art.height) / 2))
         left = art.width + 4
     words = f"{detail.name} {detail.value}".strip()
-    value = f'<tspan class="b">{safe(detail.value)}</tspan>'
-    content = f"{safe(detail.name)} {value}" if detail.name else value
+    value = f'<tspan class="b">{safe(detail.value)}</tspan>' if detail.value else ""
+    content = f"{safe(detail.name)} {value}".strip()
     term = f' data-term="{safe(detail.name)}"' if detail.name in look.picture.terms else ""
     parts.append(Part(left, high / 2 + 5, f'<text font-size="{TEXT}" class="i-panel"{term}', f">{content}</text>"))
     return Item(words, left + width(words, TEXT), high, parts)

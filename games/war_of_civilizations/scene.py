@@ -198,7 +198,8 @@ def _seat(view: View, seat: Seat) -> Panel:
         Detail(say("ability"), f"{player['ability']} / {data.MAX_LEVEL}"),
         Detail(say("strength"), str(sum([fleet_strength(fleet) for fleet in player["fleets"].values()]))),
         *([Detail(say("mounted"), str(mounted), "crystal")] if mounted else []),
-        *[Detail("" if place else say("reserve"), value, glyph) for place, (value, glyph) in enumerate(left)],
+        *([Detail(say("reserve"), "")] if left else []),
+        *[Detail("", value, glyph) for value, glyph in left],
     ]
     best = max(totals.values())
     holder = view[data.ISLE]["holder"]

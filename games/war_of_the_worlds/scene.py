@@ -10,7 +10,7 @@ from games.drawing import tallied
 from games.kernel import Event, Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Fight, Hand, Mark, Panel, Piece, Place, Scene, Side, Track
-from games.sentences import Sentence, say
+from games.sentences import Sentence, counted, listed, say
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.outcome import scores
 from games.war_of_the_worlds.sight import View, size
@@ -19,6 +19,7 @@ from games.war_of_the_worlds.strike.damage import damage_order
 
 LOOK = picture(data.FOLDER)
 HAND = say("HAND")
+_EVACUATION = say("evacuation")  # a card has the id of this phase
 FRAME = Area(*LOOK.map["frame"])
 
 
@@ -27,7 +28,9 @@ def scene(view: View) -> Scene:
     outcome, left = view["outcome"], civilians_left(view)
     return Scene(
         title=LOOK.word(view["game"]),
-        status=say("Round {round}: {phase}", round=view["round"], phase=LOOK.word(view["phase"])),
+        status=say(
+            "Round {round}: {phase}", round=view["round"], phase=_EVACUATION if view["evacuation"] is not None else LOOK.word(view["phase"])
+        ),
         frame=FRAME,
         places=REGIONS,
         pieces=tuple(_pieces(view)),
@@ -122,17 +125,23 @@ def _card(name: str, seat: Seat, number: int) -> Card:
         ground=f"{seat}_token",
         glyph=card.figure or name,
         cost="" if card.starting else str(card.cost),
-        text=tuple([_option(terms) for terms in card.options]) or (LOOK.map["buildings"][name],),
+        text=tuple([_option(terms, seat) for terms in card.options]) or (LOOK.map["buildings"][name],),
         options=tuple([terms.option for terms in card.options]),
         number=number,
     )
 
 
-def _option(terms: data.Terms) -> str:
-    """Return an option of a card in a few words."""
+def _option(terms: data.Terms, seat: Seat) -> str:
+    """Return an option of a card of a side in a few words."""
     words = {name: LOOK.word(value) if isinstance(value, str) else value for name, value in terms._asdict().items()}
     effects = LOOK.map["effects"]
-    text: str = Sentence(effects.get(f"{terms.effect}/{terms.moves or terms.steps}", effects[terms.effect]), words)
+    kinds = (
+        f"{terms.effect}/{seat}/{terms.amount}",
+        f"{terms.effect}/{seat}",
+        f"{terms.effect}/{terms.moves or terms.steps}",
+        terms.effect,
+    )
+    text: str = Sentence(next(effects[kind] for kind in kinds if kind in effects), words)
     for name in (terms.influence, terms.push):
         if name is not None:
             text = say("{effect}; {extra}", effect=text, extra=LOOK.map["extras"][name])
@@ -160,7 +169,7 @@ def _open(view: View) -> Iterator[Panel]:
         moved = say("The civilian that moved first is in {region}. One more may move.", region=region)
         if evacuation["fought"]:
             moved = say("The civilian that moved first is in {region}, and has fought. One more may move.", region=region)
-        yield Panel("evacuation", LOOK.word("evacuate"), lines=(moved,))
+        yield Panel("evacuation", _EVACUATION, lines=(moved,))
 
 
 # ---------------------------------------------------------------- strikes
@@ -199,7 +208,7 @@ def fight(view: View, events: Sequence[Event]) -> Fight | None:
 def _fighter(view: View, seat: Seat, there: list[Piece], played: Event | None, lost: list[Event]) -> Side:
     """Return a side of a strike: what it has in the region, the card of the last attack, and what it has lost."""
     strike, aliens = view["strike"], seat == data.ALIENS
-    own = [word for event in lost if _owner(event) == seat for word in _fallen(event)]
+    own = [_fallen(event) for event in lost if _owner(event) == seat]
     details, total = [], ""
     if strike is not None:
         total = str(strike["damage"] if aliens else strike["need"])
@@ -217,7 +226,7 @@ def _fighter(view: View, seat: Seat, there: list[Piece], played: Event | None, l
         details=tuple(details),
         cards=(_card(played["card"], seat, 1)._replace(text=(), glyph=""),) if card and played is not None else (),
         total=total,
-        note=say("loses {what}", what=tallied(own)) if own else "",
+        note=say("loses {what}", what=listed(own)) if own else "",
         won=aliens and strike is None and not own,
     )
 
@@ -229,8 +238,8 @@ def _owner(event: Event) -> Seat:
     return data.BUILDINGS[event["building"]].side if event["type"] == "building_destroyed" else data.HUMANS
 
 
-def _fallen(event: Event) -> list[str]:
-    """Return the name of each piece that an event has destroyed."""
+def _fallen(event: Event) -> str:
+    """Return what an event has destroyed."""
     if event["type"] == "civilians_destroyed":
-        return [say("civilian")] * event["count"]
-    return [LOOK.word(event["unit"]) if event["type"] == "unit_destroyed" else data.NAMES[event["building"]]]
+        return counted(event["count"], "civilian")
+    return LOOK.word(event["unit"]) if event["type"] == "unit_destroyed" else data.NAMES[event["building"]]

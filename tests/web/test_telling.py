@@ -127,6 +127,20 @@ def test_players_stand_in_braces_and_have_names_where_they_are_known() -> None:
     assert in_braces(player) == f"{{{player}}}"
 
 
+def test_an_entry_without_events_has_a_sentence_or_names_the_action() -> None:
+    looks = look(GAMES["war"])
+    assert entry_in_words((), "red", {"type": "end_moves"}, looks) == ("Red ends the moves.",)
+    assert entry_in_words((), SYSTEM, {"type": "advance"}, looks) == ("The system: Go on.",)
+    assert entry_in_words(("Done.",), "red", {"type": "end_moves"}, looks) == ("Done.",)
+
+
+def test_what_changes_has_its_sign() -> None:
+    kinds = {"seat": "aliens", "source": "reap"}
+    game = GAMES["war_of_the_worlds"]
+    assert said(game, type="resources_changed", amount=2, **kinds) == ["Aliens: energy +2."]
+    assert said(game, type="resources_changed", amount=-3, **kinds) == ["Aliens: energy \u22123."]
+
+
 def test_a_part_without_its_field_is_left_out_or_told_otherwise() -> None:
     game, player = GAMES["war"], "pabcdefghijklmnop"
     assert said(game, type="seat_offered", seat="red", player=player) == [f"Red is offered to {{{player}}}."]
@@ -135,13 +149,6 @@ def test_a_part_without_its_field_is_left_out_or_told_otherwise() -> None:
     assert said(game, type="offer_made", seat="red", what="draw") == ["Red offers a draw."]
     assert said(game, type="vote_closed", about="red", decision=None) == ["The vote about Red is over."]
     assert said(game, type="vote_closed", about="red", decision="forfeit") == ["The vote about Red is over: it forfeits."]
-
-
-def test_an_entry_whose_events_have_no_sentence_is_told_by_its_action() -> None:
-    looks = look(GAMES["war"])
-    assert entry_in_words((), "red", {"type": "end_moves"}, looks) == ("Red: End the moves.",)
-    assert entry_in_words((), SYSTEM, {"type": "advance"}, looks) == ("The system: Go on.",)
-    assert entry_in_words(("Done.",), "red", {"type": "end_moves"}, looks) == ("Done.",)
 
 
 def test_rules_are_those_of_the_action_then_those_of_the_events_each_once() -> None:
