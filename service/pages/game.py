@@ -54,7 +54,7 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
             {
                 "label": words(label_of(name)),
                 "about": words(schema.get("description", "")),
-                "default": told_value(schema.get("default")),
+                "default": look_of(found).word(usual) if isinstance(usual := schema.get("default"), str) else told_value(usual),
             }
             for name, schema in found.options.schema["properties"].items()
         ],
