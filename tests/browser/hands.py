@@ -21,8 +21,18 @@ SEEN = """() => {
     seen.buttons.push(button.textContent);
   }
   for (const button of play.querySelectorAll(".count button:last-of-type:not(:disabled)")) seen.more.push(middle(button));
-  for (const place of document.querySelectorAll(".target.can:not(.chosen)")) seen.places.push([place.dataset.place, ...middle(place)]);
+  for (const place of document.querySelectorAll(".target.can:not(.chosen)")) seen.places.push(place.dataset.place);
   return seen;
+}"""
+# A point of the screen where a click meets a place, or null. The middle of its box may belong to another place: a sea lies around land.
+POINT = """(id) => {
+  const place = [...document.querySelectorAll(".target")].find((one) => one.dataset.place === id);
+  if (!place) return null;
+  place.scrollIntoView({ block: "center" });
+  const box = place.getBoundingClientRect();
+  const steps = [0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875];
+  const points = steps.flatMap((down) => steps.map((right) => [box.x + box.width * right, box.y + box.height * down]));
+  return points.find(([x, y]) => document.elementFromPoint(x, y) === place) ?? null;
 }"""
 ENDS = ("End", "Go on", "Stop")
 MOST = 4000  # looks at the page
@@ -44,7 +54,8 @@ def play_by_clicks(page: Page, moves: int | None = None) -> int:
         elif seen["more"]:
             page.mouse.click(*seen["more"][0])
         elif seen["places"] and (not seen["buttons"] or (sent + picked) % 2):
-            page.mouse.click(*seen["places"][sent % len(seen["places"])][1:])
+            if point := page.evaluate(POINT, seen["places"][sent % len(seen["places"])]):
+                page.mouse.click(*point)
             picked += 1
         elif seen["buttons"]:
             page.locator("#play .choices [data-number]").nth(_button(seen["buttons"], sent)).click()

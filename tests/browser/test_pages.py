@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Api
-from tests.browser.hands import play_by_clicks, play_by_keys
+from tests.browser.hands import POINT, play_by_clicks, play_by_keys
 from tools import private
 
 Open = Callable[..., Page]
@@ -100,6 +100,8 @@ def test_a_finished_match_is_replayed_by_keys_by_the_bar_and_by_a_link(open_page
     expect(page.locator("#eyes")).to_have_value("aliens")
     expect(page.locator("#log [aria-current]")).to_have_attribute("data-version", "5")
     board = page.locator("#the-board")
+    missed = page.locator(".target").evaluate_all(f"(all) => all.map((one) => one.dataset.place).filter((id) => !({POINT})(id))")
+    assert missed == [], "a click meets each place, also a sea whose middle is land"
     before = board.inner_html()
     for key, at in (("ArrowRight", 6), ("ArrowRight", 7), (",", 6), ("ArrowLeft", 5), ("End", last), ("Home", 1)):
         page.keyboard.press(key)
