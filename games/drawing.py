@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from games.kernel import AUDITOR, SPECTATOR, SYSTEM
 from games.lifecycle import DRAW, VOID
-from games.sentences import listed, say
+from games.sentences import Tell, listed, named, say
 
 WIDTH = 120  # columns of a board, at most
 LINES = 60  # lines of a board, at most
@@ -78,20 +79,26 @@ def apart(left: str, right: str, width: int = WIDTH) -> str:
     return left + " " * max(2, width - len(left) - len(right)) + right
 
 
-def verdict(outcome: Mapping[str, Any]) -> str:
+def verdict(outcome: Mapping[str, Any], tell: Tell = str) -> str:
     """Return how a match ended as a sentence, with the scores if there are any, such as `Red won (last seat): red 12, blue 0`."""
-    if outcome["reason"] == VOID:
-        return "The match does not count."
-    winners = listed(outcome["winners"]).capitalize()
-    if outcome["reason"] == DRAW:
-        return f"{winners} agreed on a draw."
-    scores = ", ".join([f"{seat} {score}" for seat, score in outcome["scores"].items()])
-    return f"{winners} won ({outcome['reason'].replace('_', ' ')}): {scores}."
+    reason = outcome["reason"]
+    if reason == VOID:
+        return tell(say("The match does not count."))
+    winners = listed([named(seat) for seat in outcome["winners"]])
+    if reason == DRAW:
+        return _capital(tell(say("{winners} agreed on a draw.", winners=winners)))
+    scores = [say("{seat} {score}", seat=named(seat), score=score) for seat, score in outcome["scores"].items()]
+    why = named(f"end_{reason}", reason.replace("_", " "))
+    return _capital(tell(say("{winners} won ({reason}): {scores}.", winners=winners, reason=why, scores=scores)))
 
 
-def ended(view: Mapping[str, Any]) -> list[str]:
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def ended(view: Mapping[str, Any], tell: Tell = str) -> list[str]:
     """Return the line that says how a match ended, or none while it goes on."""
-    return [] if view["outcome"] is None else [verdict(view["outcome"])]
+    return [] if view["outcome"] is None else [verdict(view["outcome"], tell)]
 
 
 def letter(name: str) -> str:
@@ -112,10 +119,13 @@ def legible(text: str) -> str:
     return "".join([letter if letter.isprintable() else " " for letter in text])
 
 
-def heading(title: str, view: Mapping[str, object], viewer: str) -> str:
+def heading(title: str, view: Mapping[str, object], viewer: str, tell: Tell = str) -> str:
     """Return the first line of a board: the game, the round, the phase, who must act, and the viewer."""
     to_act = view["to_act"]
     assert isinstance(to_act, list)
-    phase = str(view["phase"]).replace("_", " ")
-    progress = "over" if view["outcome"] is not None else f"{phase}, {listed(to_act)} to act"
-    return apart(f"{title}   round {view['round']}: {progress}", f"seen by {viewer}")
+    progress: str = named("over")
+    if view["outcome"] is None:
+        seats = [say("system") if seat == SYSTEM else named(seat) for seat in to_act]
+        progress = say("{phase}, {seats} to act", phase=named(str(view["phase"])), seats=listed(seats))
+    seen = {SPECTATOR: say("seen by spectator"), AUDITOR: say("seen by auditor")}.get(viewer) or say("seen by {seat}", seat=named(viewer))
+    return apart(tell(say("{title}   round {round}: {progress}", title=title, round=view["round"], progress=progress)), tell(seen))

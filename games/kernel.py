@@ -19,7 +19,7 @@ from games.draws import Draws
 from games.profiles import Profiles
 from games.scene import Fight, Scene
 from games.schema import Fields, Malformed, Shape, always, record
-from games.sentences import Sentence, either, listed, say
+from games.sentences import Sentence, Tell, either, listed, say
 
 State = Any  # a game's own TypedDict (games/<game>/document.py); the kernel reads only the keys that every game has
 S = TypeVar("S")
@@ -193,6 +193,14 @@ def admissible(state: State, action: Action) -> Refusal | None:
     return None
 
 
+class Board(Protocol):
+    """Draws a view as lines of text. `tell` says its words in a language."""
+
+    def __call__(self, view: State, viewer: str, tell: Tell = str, /) -> list[str]:
+        """Return the lines."""
+        ...
+
+
 class Game(NamedTuple):
     """A whole game by the rules of one revision. docs/adding-a-game.md says what each part must do.
 
@@ -220,7 +228,7 @@ class Game(NamedTuple):
     leave: Callable[[Match[Any], Seat], None]
     default: Callable[[State, Seat], Action]
     invariants: Callable[[State], Iterator[str]]
-    board: Callable[[State, str], list[str]]
+    board: Board
     scene: Callable[[State], Scene]
     folder: Path
     sets: frozenset[str] = frozenset()

@@ -7,9 +7,12 @@ the functions here (`./run texts`), so they are literals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
 from typing import Any
+
+Tell = Callable[[str], str]
+"""What says a text or a sentence in a language: `str` for English."""
 
 
 class Sentence(str):
@@ -47,6 +50,18 @@ def say(template: str, /, **facts: Any) -> Sentence:
     'Still to come: Red, Blue.'
     """
     return Sentence(template, facts) if facts else _plain(template)
+
+
+@lru_cache(maxsize=1024)
+def named(id: str, english: str = "") -> Sentence:
+    """Return what an id is called: in English as given, or the id with blanks; in other languages as the look of the game says it.
+
+    >>> named("north_sea"), named("end_void", "void")
+    ('north sea', 'void')
+    """
+    made: Sentence = str.__new__(Sentence, english or id.replace("_", " "))
+    made.template, made.facts, made.many, made.number = "{name}", {"name": id}, "", 1
+    return made
 
 
 @lru_cache(maxsize=1024)

@@ -165,9 +165,12 @@ def view_read(game: Game, position: Position, viewer: str) -> dict[str, Any]:
     return read
 
 
-def board(game: Game, position: Position, viewer: str, company: Company) -> list[str]:
-    """Return the match as lines of text, drawn from what the viewer may see: the table, then the game."""
-    return table_board(table_rules.view(position.table, viewer), company.name) + game.board(view_read(game, position, viewer), viewer)
+def board(game: Game, position: Position, viewer: str, company: Company, language: str) -> list[str]:
+    """Return the match as lines of text in a language, drawn from what the viewer may see: the table, then the game."""
+    tell = look(game, language).say
+    return table_board(table_rules.view(position.table, viewer), company.name, tell) + game.board(
+        view_read(game, position, viewer), viewer, tell
+    )
 
 
 def choices(platform: Platform, game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:

@@ -13,6 +13,7 @@ from games.kernel import Action, Deed, Event, Fact, Game, Match, Memory, Refusal
 from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle, shared_shapes, shared_start
 from games.scene import Area, Detail, Panel, Scene
 from games.schema import COUNTED, Fields, defaulting, flag, ids, listing, mapping, record, veiled, whole
+from games.sentences import Tell
 
 SEATS = ("one", "two", "three", "four")
 PILE = tuple(range(1, 31))
@@ -179,7 +180,7 @@ def sound(state: State) -> Iterator[str]:
     return iter(())
 
 
-def board(seen: State, viewer: str) -> list[str]:
+def board(seen: State, viewer: str, tell: Tell = str) -> list[str]:
     """The counts of each seat."""
     return [f"round {seen['round']}, {seen['phase']}", *[f"{seat} {count}" for seat, count in seen["counts"].items()]]
 

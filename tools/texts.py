@@ -74,8 +74,6 @@ def of_templates() -> Iterator[Text]:
 def of_code(*paths: Path) -> Iterator[Text]:
     """Yield the texts that functions of games/sentences.py are called with, as literals, in files and folders."""
     for path in chain.from_iterable([path] if path.is_file() else sorted(path.rglob("*.py")) for path in paths):
-        if path.name == "board.py" and path.parent != WEB:
-            continue  # it draws with letters, in English
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
                 continue
@@ -148,11 +146,12 @@ def _in_data(data: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(option, dict):
             yield from [" ".join(said.split()) for _, said in option.get("readings", ())]
             yield option.get("balance") or ""
+    yield from data.get("sketch", {}).get("tokens", {}).values()
     waiting = [value for name, value in data.items() if name not in ("options", "sources")]
     while waiting:
         value = waiting.pop(0)
         if isinstance(value, dict):
-            yield from [value[key] for key in ("name", "text") if isinstance(value.get(key), str)]
+            yield from [value[key] for key in ("name", "text", "short") if isinstance(value.get(key), str)]
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value

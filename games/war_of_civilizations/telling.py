@@ -41,23 +41,26 @@ def battle(view: View, names: Names) -> Iterator[str]:
     record = view["battle"]
     if record is None:
         return
-    yield f"{names.seat(record['attacker'])} against {names.seat(record['defender'])} at {names.place(record['at'])}"
+    attacker, defender, place = names.seat(record["attacker"]), names.seat(record["defender"]), names.place(record["at"])
+    yield say("{attacker} against {defender} at {place}", attacker=attacker, defender=defender, place=place)
     if record["privateer"] is not None:
-        yield f"the {record['privateer']} is a privateer"
+        yield say("the {role} is a privateer", role=names.word(record["privateer"]))
     if record["hostages"]:
-        yield f"hostages: {_goods(record['hostages'], names)}"
+        yield say("hostages: {ships}", ships=_goods(record["hostages"], names))
     for seat, bid in record["bids"].items():
         if bid is None:
-            yield f"{names.seat(seat)} has sealed a bid"
+            yield say("{seat} has sealed a bid", seat=names.seat(seat))
         else:
-            yield f"{names.seat(seat)} bids {listed([str(bid['ammo']) + ' ammo', *tallied(map(names.card, bid['cards']))])}"
+            powder = say("{number} {name}", number=bid["ammo"], name=names.word("ammo"))
+            yield say("{seat} bids {bid}", seat=names.seat(seat), bid=listed([powder, *tallied(map(names.card, bid["cards"]))]))
     if record["dice"]:
-        yield f"dice: {listed([str(face) for face in record['dice']])}"
+        yield say("dice: {faces}", faces=listed([str(face) for face in record["dice"]]))
     if record["result"] is not None:
-        totals = [f"{side} {row['total']}" for side, row in record["result"]["sides"].items()]
-        yield f"the {record['result']['winner']} has won ({', '.join(totals)})"
+        totals = [say("{side} {total}", side=names.word(side), total=row["total"]) for side, row in record["result"]["sides"].items()]
+        yield say("the {role} has won ({totals})", role=names.word(record["result"]["winner"]), totals=totals)
     if record["retreat"] is not None:
-        yield f"{names.seat(record['retreat']['seat'])} sends {counted(record['retreat']['count'], 'ship')} home"
+        back = record["retreat"]
+        yield say("{seat} sends {ships} home", seat=names.seat(back["seat"]), ships=counted(back["count"], "ship"))
 
 
 def blockade(view: View, names: Names) -> Iterator[str]:

@@ -50,7 +50,7 @@ def case(
         before, position = position, follow(game, position, entry)
         told.append(_told(game, before, position, entry, viewer, language))
         if entry.version in (version - 1, version):
-            boards["before" if entry.version < version else "after"] = sight.board(game, position, viewer, company)
+            boards["before" if entry.version < version else "after"] = sight.board(game, position, viewer, company, language)
     return {"viewer": viewer, "entries": told, **boards, "why": _why(service, game, seen, version, steps, viewer, language)}
 
 

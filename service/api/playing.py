@@ -93,12 +93,13 @@ def get_state(service: Service, call: Call, match: str) -> Response | Reply:
     if not as_text and prefers(call.header("Accept"), SVG):
         return picture_response(service, call, position, viewer, _VARY)
     company = service.directory.company(sight.players_at(position))
-    tag = company.tag(position.version) + ("-text" if as_text else "")
+    language = call.language if as_text else ENGLISH
+    tag = company.tag(position.version) + ("-text" if as_text else "") + ("" if language == ENGLISH else f"-{language}")
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag, _VARY)
     game = recall.rules_of(service.platform, position)
     if as_text:
-        return tagged(text_response(sight.board(game, position, viewer, company)), tag, _VARY)
+        return tagged(text_response(sight.board(game, position, viewer, company, language)), tag, _VARY)
     view = sight.view(game, position, viewer)
     body = {
         "match": match,

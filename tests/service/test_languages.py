@@ -75,6 +75,15 @@ def test_words_are_in_the_language_that_the_caller_prefers(platform: Platform, a
             assert caller.get(address, If_None_Match=russian.headers["ETag"], Accept_Language="ru").status_code == 304
         if english.is_json and not path.startswith("frames"):
             assert shape(english.json) == shape(russian.json)
+    address = f"/v1/matches/{match}/state"
+    english, russian = [acting.get(address, Accept="text/plain", Accept_Language=language) for language in ("en", "ru")]
+    assert [(text.headers["Content-Language"], bool(CYRILLIC.search(text.text))) for text in (english, russian)] == [
+        ("en", False),
+        ("ru", True),
+    ]
+    assert "Accept-Language" in russian.headers["Vary"]
+    kept = {"Accept": "text/plain", "If_None_Match": russian.headers["ETag"]}
+    assert [acting.get(address, Accept_Language=language, **kept).status_code for language in ("ru", "en")] == [304, 200]
     picture = anybody.get(f"/v1/matches/{match}/state.svg?language=ru")
     assert picture.data == anybody.get(f"/v1/matches/{match}/state.svg", Accept_Language="ru").data
     assert anybody.get(f"/v1/matches/{match}/state.svg?language=xx").json["code"] == "bad_query"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from table.board import WIDTH, board
 from table.document import Table
 from table.rules import carry_out
 from table.session import Session
 from tests.tally import TALLY
+from web.languages import words_of
 
 ADA, BOB, CYD = ("p" + letter * 16 for letter in "abc")
 
@@ -69,3 +72,5 @@ def test_time_offers_votes_and_substitutes_are_told() -> None:
         r'three is offered to "Bob \"the open\"". Vote about one: nobody has voted yet. '
         "Vote about two: one is for forfeit, three is for void. "
     )
+    russian = " ".join(board(table, name, words_of("ru")))
+    assert set(re.findall("[A-Za-z]{3,}", russian)) == {"one", "two", "three", "Ada", "Bob", "the", "open"}, "names of players stay"

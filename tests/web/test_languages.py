@@ -12,7 +12,8 @@ import pytest
 from babel.messages import pofile
 
 from games import GAMES, patterns
-from games.kernel import SPECTATOR
+from games.drawing import LINES, WIDTH
+from games.kernel import AUDITOR, SPECTATOR
 from games.sentences import say
 from tests.games.matches import Start, sampled
 from tests.games.test_laws import in_random_matches
@@ -55,7 +56,7 @@ def test_a_translation_has_the_fields_of_the_text(language: str) -> None:
 
 
 @in_random_matches(1)
-def test_pictures_in_another_language_have_no_english_and_nothing_overlaps(start: Start) -> None:
+def test_pictures_and_boards_in_another_language_have_no_english_and_nothing_overlaps(start: Start) -> None:
     if start.game.id not in GAMES:
         return
     for language in OTHERS:
@@ -67,6 +68,10 @@ def test_pictures_in_another_language_have_no_english_and_nothing_overlaps(start
                     assert list(faults(sheet.boxes)) == []
                 there = {word for fragment in drawing.fragments().values() for word in WORDS.findall(fragment)}
                 assert {word for word in there if not patterns.matches(patterns.RULE, word)} == set()
+                for reader in {viewer, AUDITOR}:
+                    lines = start.game.board(start.game.view(step.after, reader), reader, look(start.game, language).say)
+                    assert len(lines) <= LINES
+                    assert [line for line in lines if len(line) > WIDTH or line != line.rstrip() or re.search("[A-Za-z]{3}", line)] == []
 
 
 def test_many_threads_that_want_a_catalogue_at_once_read_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
