@@ -75,7 +75,7 @@ def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS), quiet: float =
 def work(ticket: str) -> None:
     """Do steps that wait, for a while: by the priority of their kind, and fairly among creators. `ticket`: the kind that called.
 
-    Slow kinds have no priority; they take turns (`_next_kinds`). What follows from a step waits behind the other work of its creator, or is
+    Slow kinds have no priority; they take turns (`_take_turns`). What follows from a step waits behind the other work of its creator, or is
     done at once if nothing else waits. Without work the ticket waits for a moment, because another one costs more than a step.
     """
     assert _platform is not None, "the jobs are bound to a platform before a worker starts"
@@ -83,6 +83,7 @@ def work(ticket: str) -> None:
     deadline = time.monotonic() + SECONDS
     step = platform.jobs.take(_next_kinds(), ticket=ticket)
     while step is not None:
+        _take_turns(step.kind)
         began = time.perf_counter()
         try:
             following, failed = carry_out(platform, step), False
@@ -101,17 +102,15 @@ def work(ticket: str) -> None:
 
 
 def _next_kinds() -> tuple[str, ...]:
-    """Return the kinds from which to take the next step, the first kind first, or none if the worker must end.
+    """Return the kinds from which to take the next step, the first kind first, or none if the worker must end."""
+    return () if is_ending() else _kinds
 
-    In a match between levels that search, a decision always waits after another. So slow kinds take turns to be the first.
-    """
+
+def _take_turns(kind: str) -> None:
+    """Put a slow kind of which a step was taken behind the others. In a match between levels that search, a decision always waits."""
     global _kinds
-    if is_ending():
-        return ()
-    kinds = _kinds
-    if set(kinds) <= set(SLOW):
-        _kinds = (*kinds[1:], kinds[0])
-    return kinds
+    if set(_kinds) <= set(SLOW):
+        _kinds = (*(other for other in _kinds if other != kind), kind)
 
 
 def carry_out(platform: Platform, work: Owed) -> Following:

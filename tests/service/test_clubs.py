@@ -55,7 +55,7 @@ def test_the_form_has_every_field_of_a_new_match(client: FlaskClient) -> None:
 
 def test_options_and_profiles_are_explained_in_the_form(client: FlaskClient) -> None:
     text = client.get("/?part=form").text
-    for words in ("The units of a seat that leaves go back to its reserve", "(WAR-LEA-02)", "With 2 seats: must play no.", "rulings"):
+    for words in ("The units of a seat that leaves go back to its reserve", "(WAR-LEA-02)", "With 2 seats: Must play: no.", "rulings"):
         assert words in text
 
 
@@ -115,7 +115,7 @@ def test_a_page_counts_a_bounded_part_and_lists_the_rest_page_by_page(
     monkeypatch.setattr(page_of_player, "PAGE", 2)
     made = [played(ada, ben) for _ in range(5)]
     text = client.get(f"/p/{ada.id}").text
-    assert "Has won the last 3 or more matches." in text
+    assert "Has won the last 3 matches or more." in text
     assert "By seat: of the newest 3 finished matches." in text
     found = []
     while True:

@@ -86,7 +86,7 @@ def match(platform: Platform, ada: Caller, ben: Caller) -> str:
         (pictures, "svg", "/v1/matches/{}/state.svg"),
         (pages, "draw", "/m/{}"),
         (pages, "draw", "/embed/{}"),
-        (pages, "_words", "/m/{}/words"),
+        (pages, "words_of_view", "/m/{}/words"),
         (ShownEntries, "read", "/v1/matches/{}/entries"),
     ],
 )

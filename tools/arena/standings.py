@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,8 +107,8 @@ def all_seen(plan: Plan, folder: Path, jobs: int) -> Iterator[tuple[Planned, See
     if jobs == 1:
         yield from ((one, looked_at(plan, folder, one)) for one in planned)
         return
-    with multiprocessing.Pool(jobs) as pool:
-        yield from zip(planned, pool.imap(partial(_looked_at, plan, folder), planned, chunksize=4), strict=True)
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from zip(planned, pool.map(partial(_looked_at, plan, folder), planned, chunksize=4), strict=True)
 
 
 def _looked_at(plan: Plan, folder: Path, planned: Planned) -> Seen | None:
