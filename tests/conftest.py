@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import redis
+import structlog
 from werkzeug.routing.rules import Rule
 
 from events import accounts, play
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
     from tests.nodes import Nodes
 
 ALL_GAMES = {**GAMES, TALLY.id: TALLY}
+
+_configure = structlog.configure
+
+
+def _configured(**given: Any) -> None:
+    """Configure structlog as a command in this process asks, but for loggers that stay as they are: `capture_logs` would not see theirs."""
+    _configure(**{**given, "cache_logger_on_first_use": False})
+
+
+pytest.MonkeyPatch().setattr(structlog, "configure", _configured)
 
 
 @pytest.fixture(scope="session", autouse=True)
