@@ -39,7 +39,7 @@ from record.lean import BadLean, Head, lean, linked, unlinked
 FORMAT = 1
 BLOCK = 1024  # entries of a block
 STRETCH = 64  # entries of a stretch
-EVERY = 256  # entries between two positions, at most
+EVERY = 128  # entries between two positions, at most
 LEVEL = 19  # of zstd
 KINDS = (32, 16, 8, 16, 32, 64)  # what the bytes 1 to 6 stand for: 64, 32 and 16 hex digits, UUIDs, keys and signatures in base64
 _DIGITS = 16  # of the hash of a dictionary in a header
