@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 THEMES = ("light", "dark")
+_NOUN = re.compile(r"\{\w+:([^}]+)\}")
 
 
 class Ground(NamedTuple):
@@ -111,6 +113,12 @@ class Picture(NamedTuple):
         """Return the word for several of what an id names: that of the id with an s, if it is like the word for one; else ""."""
         one, many = self.words.get(id, ""), self.words.get(f"{id}s", "")
         return many if one and many.startswith(one[:-1]) else ""
+
+    @property
+    def nouns(self) -> dict[str, str]:
+        """The nouns that deeds count, such as "unit to", with the words for several, such as "units to", in the order of the alphabet."""
+        found = sorted({noun for deed in self.deeds.values() for noun in _NOUN.findall(deed)})
+        return {noun: re.sub(r"\w+", r"\g<0>s", noun, count=1) for noun in found}
 
 
 @functools.cache

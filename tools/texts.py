@@ -39,7 +39,6 @@ _STRING = r'"(?:[^"\\]|\\.)*"'
 CALLS = re.compile(rf"(?<![\w$])(?:(?<!\.)|(?<=\.\.\.))t(?P<kind>\.n|\.around|)\(\s*(?P<one>{_STRING})(?:,\s*(?P<many>{_STRING}))?")
 """The calls of web/static/language.js in a module. Their texts are literals."""
 FIELD = re.compile(r"\{[^}]*\}")
-NOUN = re.compile(r"\{\w+:([^}]+)\}")
 """What a deed counts, such as `unit to` in `{to:unit to}`."""
 COMMENTS = re.compile(r"^\s*(?://|/?\*).*$|(?<=[;{},]) // .*$", re.MULTILINE)
 
@@ -110,8 +109,7 @@ def of_picture(own: Picture, where: str) -> Iterator[Text]:
     texts += [telling.sentence for telling in own.news.values()]
     texts += [text for crest in own.crests.values() for text in (crest.name, crest.letter)]
     yield from [Text(text, "", where) for text in [*texts, *_in_map(own.map, "")]]
-    for noun in sorted({noun for deed in own.deeds.values() for noun in NOUN.findall(deed)}):
-        yield Text(noun, several(noun), where)
+    yield from [Text(noun, many, where) for noun, many in own.nouns.items()]
 
 
 def _in_map(value: Any, name: str) -> Iterator[str]:
@@ -220,15 +218,6 @@ def written(catalog: Catalog) -> bytes:
     write_po(out, catalog, width=140, omit_header=True, include_lineno=False)
     head = f'"Language: {catalog.locale}\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n"Plural-Forms: {catalog.plural_forms}\\n"\n'
     return f'msgid ""\nmsgstr ""\n{head}\n'.encode() + out.getvalue()
-
-
-def several(noun: str) -> str:
-    """Return the words for several things that a deed counts.
-
-    >>> several("unit to")
-    'units to'
-    """
-    return re.sub(r"\w+", r"\g<0>s", noun, count=1)
 
 
 def is_translated(message: Message) -> bool:

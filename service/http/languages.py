@@ -12,7 +12,6 @@ from werkzeug.http import parse_accept_header
 from web.languages import ENGLISH, LANGUAGES
 
 _COOKIE = ";language="
-VARY = "Accept-Language"
 _LONGEST = 300  # characters of a header that are read; werkzeug takes quadratic time for a run of blanks
 
 

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 
 import orjson
 from flask import Response
-from markupsafe import Markup
 
 from events import recall
 from games.kernel import Game
 from service.api.disputes import number_in
 from service.http.keys import Caller
-from service.http.static import CRESTS
 from service.pages.html import AI_WORDS, Pages, crests_of, game_in_brief, html_response, look_of, seat_name
 
 
@@ -26,8 +24,7 @@ def desk_page(pages: Pages, caller: Caller) -> Response:
     values = {
         "here": "disputes",
         "told": orjson.dumps(told).decode(),
-        "crests": Markup("".join([crests_of(game) for game in games])),
-        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        **crests_of(pages, *games),
     }
     return html_response(pages, "disputes.html", values)
 
@@ -46,8 +43,7 @@ def dispute_page(pages: Pages, caller: Caller, match: str, dispute: str) -> Resp
         "game": game_in_brief(game),
         "seats": orjson.dumps(_seats(game, newest.document["seats"])).decode(),
         "words": orjson.dumps({"names": names, "options": {}}).decode(),
-        "crests": Markup(crests_of(game)),
-        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        **crests_of(pages, game),
     }
     return html_response(pages, "dispute.html", values)
 

@@ -18,7 +18,6 @@ from games.sentences import say
 from service.api.rulings import RULES, rulebook, rules_in, rulings
 from service.http.keys import Caller
 from service.http.languages import page_language
-from service.http.static import CRESTS
 from service.pages.creating import PROFILES, label_of, profile_text, told_value
 from service.pages.html import Pages, crests_of, game_in_brief, html_response, look_of, seat_name
 from service.pages.lobby import cover
@@ -46,8 +45,7 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
         "intro": intro,
         "in_english": None if language == ENGLISH else _in_english(found, language),
         "cover": cover(pages, game),
-        "crests": Markup(crests_of(found)),
-        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        **crests_of(pages, found),
         "seats": [{"id": seat, "name": seat_name(found, seat)} for seat in found.seats.ids],
         "running": _running(pages, game),
         "options": [

@@ -18,7 +18,7 @@ from service.context import Service
 from service.http.languages import page_language
 from service.http.middleware import info_of
 from service.http.problems import CODES, Problem
-from service.http.static import Files
+from service.http.static import CRESTS, Files
 from service.pages.pyodide import Pyodide
 from service.pages.texts import manifest_name, texts_name
 from table.data import LEVELS
@@ -124,9 +124,13 @@ def look_of(game: Game) -> Look:
     return look(game, page_language(request.environ))
 
 
-def crests_of(game: Game) -> str:
-    """Return the badges of a game's seats in the language of the page."""
-    return crests(game, page_language(request.environ))
+def crests_of(pages: Pages, *games: Game) -> dict[str, Any]:
+    """Return what a template needs to show the badges of the seats of games: the badges, in the language of the page, and their style."""
+    language = page_language(request.environ)
+    return {
+        "crests": Markup("".join([crests(game, language) for game in games])),
+        "crests_style": f"{pages.files.folder}/{CRESTS}",
+    }
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:

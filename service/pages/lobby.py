@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, request
-from markupsafe import Markup
 
 from events import lists
 from games.kernel import Game
@@ -20,7 +19,6 @@ from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.problems import Problem
 from service.http.schemas import LobbyQuery
-from service.http.static import CRESTS
 from service.pages.creating import form_of
 from service.pages.html import Pages, ai_name, crests_of, game_in_brief, html_response, look_of, seat_name
 from service.sight import players_listed
@@ -45,8 +43,7 @@ def lobby(pages: Pages, caller: Caller) -> Response:
     values = {
         "here": "lobby",
         "games": games,
-        "crests": Markup("".join([crests_of(game) for game in service.games.values()])),
-        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        **crests_of(pages, *service.games.values()),
         "filters": _filters(service, query),
         **listed,
     }

@@ -39,7 +39,6 @@ from web.picture import PAGE, draw
 
 EXTRAS = ("analysing.js", "auditing.js", "pictures.js")  # optional scripts: the page loads those that exist
 _NUMBERED = re.compile(r"^\d+: ")
-_NOUN = re.compile(r"\{\w+:([^}]+)\}")
 _PAGE_QUERY = MatchPageQuery()
 _WORDS_QUERY = WordsQuery()
 
@@ -200,7 +199,6 @@ def words_of_view(game: Game, view: Any) -> dict[str, Any]:
 def _counts(game: Game, language: str) -> dict[str, dict[str, str]]:
     """Return the forms of nouns by category: of those that deeds count, such as "unit to", and of ids whose plural has a name."""
     own = picture(game.folder)
-    nouns = {noun for deed in own.deeds.values() for noun in _NOUN.findall(deed)}
-    counted = {noun: (noun, re.sub(r"\w+", r"\g<0>s", noun, count=1)) for noun in nouns}
+    counted = {noun: (noun, many) for noun, many in own.nouns.items()}
     counted |= {id: (name, many) for id, name in own.words.items() if (many := own.several(id))}
     return {id: forms(language, one, many, game.folder) for id, (one, many) in counted.items()}

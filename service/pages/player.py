@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Response, request
-from markupsafe import Markup
 
 from events import accounts, lists
 from events.errors import NoSuchPlayer
@@ -18,7 +17,6 @@ from service.http.keys import Caller
 from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.schemas import PlayerPageQuery
-from service.http.static import CRESTS
 from service.pages.html import Pages, crests_of, game_in_brief, html_response, seat_name
 from service.pages.lobby import PAGE, matches_shown
 from table.results import BY_SUBSTITUTE, DRAWN, NOT_COUNTED, PLAYED, RESULTS, WON, results_of
@@ -54,8 +52,7 @@ def player_page(pages: Pages, caller: Caller, player: str) -> Response:
         "called": found.player.name or say("Somebody who has left"),
         "since": None if found.player.created is None else time.strftime("%Y-%m-%d", time.gmtime(found.player.created / 1000)),
         "since_day": "" if found.player.created is None else day_of(found.player.created, page_language(request.environ)),
-        "crests": Markup("".join([crests_of(game) for game in service.games.values()])),
-        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        **crests_of(pages, *service.games.values()),
     }
     cursor = query.get("cursor")
     if cursor is not None:

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import orjson
 from flask import Response, request
-from markupsafe import Markup
 
 from events import recall
 from games.kernel import Game
@@ -22,12 +21,10 @@ from service.http.keys import Caller
 from service.http.languages import page_language
 from service.http.parsing import parse_query
 from service.http.schemas import PuzzlesPageQuery
-from service.http.static import CRESTS
 from service.kept import of_position
-from service.pages.html import Pages, game_in_brief, html_response, look_of, page_response, rendered, seat_name
+from service.pages.html import Pages, crests_of, game_in_brief, html_response, look_of, page_response, rendered, seat_name
 from service.pages.match import drawn, words_of_view
 from table.data import LEVELS
-from web.page import crests
 from web.picture import PAGE, draw
 
 MOST = 24
@@ -43,8 +40,7 @@ def puzzles_page(pages: Pages, caller: Caller) -> Response:
     page = listed(service, MOST, cursor=query.get("cursor"), **chosen)
     values = {
         "here": "puzzles",
-        "crests": Markup("".join([crests(game) for game in service.games.values()])),
-        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        **crests_of(pages, *service.games.values()),
         "today": None if page.today is None or chosen or "cursor" in query else _row(pages, page.today, page.players),
         "puzzles": [_row(pages, puzzle, page.players) for puzzle in page.puzzles],
         "filters": list(_filters(pages, chosen)),
