@@ -46,12 +46,24 @@ export function command(pressed, where) {
 }
 
 /** Return where a key was pressed, for `command`. */
-export function whereOf({ target, key }) {
+function whereOf({ target, key }) {
   if (target.matches("input[type=range]")) return "range";
   if (target.matches("input, textarea, select")) return "field";
   if (target.closest(".target")) return "board";
   if (target.matches("button, a, summary")) return "button";
   return target.closest("#log, #textboard") && key.startsWith("Arrow") ? "field" : "page";
+}
+
+/** Carry out what keys and buttons (`data-do`) command. `moves`: what is done, by command; a page may have no use for some. */
+export function steered(moves) {
+  document.addEventListener("keydown", (event) => {
+    if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
+    const move = moves[command(event, whereOf(event))];
+    if (!move) return;
+    event.preventDefault();
+    move(event);
+  });
+  for (const button of document.querySelectorAll("[data-do]")) button.onclick = (event) => moves[button.dataset.do](event);
 }
 
 /** Return the neighbour of a point in a direction ("ArrowLeft", …): the nearest of the points that lie more that way than aside. */

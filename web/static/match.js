@@ -5,12 +5,12 @@ import { ask, json, keeping, Problem, send } from "./asking.js";
 import { Board } from "./board.js";
 import { follow } from "./following.js";
 import { Frames, leap, linesOf, PAGE, pageOf, roundOf, turnOf } from "./frames.js";
-import { command, KEYS, whereOf } from "./keys.js";
+import { KEYS, steered } from "./keys.js";
 import { t } from "./language.js";
 import { Playing } from "./playing.js";
 import { shortKey } from "./signing.js";
 import { $, copy, crest, introduced, isLoud, make, me, nextTheme, player, tell } from "./site.js";
-import { clockText, word } from "./words.js";
+import { clockText, explained, word } from "./words.js";
 
 const page = $("main");
 const { match, game } = page.dataset;
@@ -305,12 +305,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-for (const way of ["pointerover", "focusin", "click"]) {
-  document.addEventListener(way, async ({ target }) => {
-    const term = target.closest?.("[data-term]");
-    if (term) (await import("./terms.js")).explain(term, words.terms[term.dataset.term]);
-  });
-}
+explained(words);
 
 async function text() {
   const version = wanted;
@@ -541,15 +536,7 @@ const moves = {
   actions: () => $("play").querySelector("button, input, select")?.focus(),
 };
 
-document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
-  const name = command(event, whereOf(event));
-  if (!name) return;
-  event.preventDefault();
-  moves[name](event);
-});
-
-for (const button of document.querySelectorAll("[data-do]")) button.onclick = (event) => moves[button.dataset.do](event);
+steered(moves);
 $("scrub").oninput = () => stepTo(Number($("scrub").value));
 
 for (const part of ["replay", "look", "play", "help"]) {

@@ -5,12 +5,12 @@ import { ask, json, keeping, Problem } from "./asking.js";
 import { Board } from "./board.js";
 import { isSure } from "./dialogs.js";
 import { Frames, linesOf } from "./frames.js";
-import { command, whereOf } from "./keys.js";
+import { steered } from "./keys.js";
 import { t } from "./language.js";
 import { Playing } from "./playing.js";
 import { $, copy, crest, introduced, make, nextTheme, player, tell } from "./site.js";
 import { percent } from "./turning.js";
-import { sentence, word } from "./words.js";
+import { explained, sentence, word } from "./words.js";
 
 const page = $("main");
 const { puzzle: id, match, game, seat, at } = page.dataset;
@@ -132,20 +132,8 @@ const moves = {
   actions: () => $("play").querySelector("button, input, select")?.focus(),
 };
 
-document.addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
-  const move = moves[command(event, whereOf(event))];
-  if (!move) return;
-  event.preventDefault();
-  move(event);
-});
-for (const button of document.querySelectorAll("[data-do]")) button.onclick = (event) => moves[button.dataset.do](event);
-for (const way of ["pointerover", "focusin", "click"]) {
-  document.addEventListener(way, async ({ target }) => {
-    const term = target.closest?.("[data-term]");
-    if (term) (await import("./terms.js")).explain(term, words.terms[term.dataset.term]);
-  });
-}
+steered(moves);
+explained(words);
 
 await introduced;
 await trying(begin)();

@@ -78,6 +78,16 @@ export function deed(words, { type, hours, version, ...fields }) {
   return `${word(words, type)}${said.length ? `: ${said.join(", ")}` : ""}`;
 }
 
+/** Explain words on panels (`data-term`) on hover, on focus and on a tap. */
+export function explained(words) {
+  for (const way of ["pointerover", "focusin", "click"]) {
+    document.addEventListener(way, async ({ target }) => {
+      const term = target.closest?.("[data-term]");
+      if (term) (await import("./terms.js")).explain(term, words.terms[term.dataset.term]);
+    });
+  }
+}
+
 /** Return a length of time in short: 1:05:09, 4:05, or 3 days. */
 export function clockText(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
