@@ -32,6 +32,7 @@ from record.packing import EVERY, BadPacked, Packed, hash_of, pack, unpack
 from record.positions import Position, follow_all
 
 PREFIX = "matches/"
+OTHER = "it is another match or version than the store knows"
 _AT = re.compile(rb'"actor":"[a-z0-9_]+","at":([0-9]{1,15}),"digest":"')
 
 
@@ -96,11 +97,7 @@ def positions_of(games: Mapping[str, Game], raws: Sequence[bytes]) -> Iterator[b
 
 def read(objects: Objects, match: str, away: Away) -> Whole:
     """Return a match as it is filed away, with all its entries linked. Raises ArchiveUnavailable, ArchiveDamaged."""
-    name = name_of(match, away)
-    whole = _whole(objects, name)
-    if (whole.match, len(whole.entries), whole.digest) != (match, away.head, away.digest):
-        raise ArchiveDamaged(name, "it is another match or version than the store knows")
-    return whole
+    return _read(objects, match, away, _content(objects, name_of(match, away)))
 
 
 def check(objects: Objects, match: str, away: Away, games: Mapping[str, Game]) -> None:
@@ -108,7 +105,8 @@ def check(objects: Objects, match: str, away: Away, games: Mapping[str, Game]) -
 
     Raises ArchiveUnavailable, ArchiveDamaged.
     """
-    whole, packed = read(objects, match, away), opened(objects, match, away)
+    content = _content(objects, name_of(match, away))
+    whole, packed = _read(objects, match, away, content), _opened(objects, match, away, content)
     if packed.header.form == FORM:
         found = [text for number in range(len(packed.header.blocks)) for text in packed.positions(number).values()]
         if found and found != list(positions_of(games, whole.entries)):
@@ -120,14 +118,7 @@ def opened(objects: Objects, match: str, away: Away) -> Packed:
 
     Raises ArchiveUnavailable, ArchiveDamaged.
     """
-    name = name_of(match, away)
-    try:
-        found = Packed(_content(objects, name), partial(dictionaries.read, objects))
-    except BadPacked as reason:
-        raise ArchiveDamaged(name, f"it cannot be read ({reason})") from None
-    if (found.header.match, found.header.entries, found.header.digest) != (match, away.head, away.digest):
-        raise ArchiveDamaged(name, "it is another match or version than the store knows")
-    return found
+    return _opened(objects, match, away, _content(objects, name_of(match, away)))
 
 
 def beside(match: Packed) -> Beside:
@@ -140,7 +131,7 @@ def beside(match: Packed) -> Beside:
 
 def named(objects: Objects, name: str) -> tuple[Whole, Away]:
     """Return the match in an object, and how it is filed away. Raises ArchiveUnavailable, ArchiveDamaged."""
-    whole = _whole(objects, name)
+    whole = _whole(objects, name, _content(objects, name))
     away = Away(len(whole.entries), whole.digest, name.rpartition("-")[2])
     if name != name_of(whole.match, away):
         raise ArchiveDamaged(name, "it is another match or version than its name says")
@@ -186,8 +177,26 @@ def match_in(name: str) -> str:
     return name.split("/")[2] if name.startswith(PREFIX) else ""
 
 
-def _whole(objects: Objects, name: str) -> Whole:
-    content = _content(objects, name)
+def _read(objects: Objects, match: str, away: Away, content: bytes) -> Whole:
+    name = name_of(match, away)
+    whole = _whole(objects, name, content)
+    if (whole.match, len(whole.entries), whole.digest) != (match, away.head, away.digest):
+        raise ArchiveDamaged(name, OTHER)
+    return whole
+
+
+def _opened(objects: Objects, match: str, away: Away, content: bytes) -> Packed:
+    name = name_of(match, away)
+    try:
+        found = Packed(content, partial(dictionaries.read, objects))
+    except BadPacked as reason:
+        raise ArchiveDamaged(name, f"it cannot be read ({reason})") from None
+    if (found.header.match, found.header.entries, found.header.digest) != (match, away.head, away.digest):
+        raise ArchiveDamaged(name, OTHER)
+    return found
+
+
+def _whole(objects: Objects, name: str, content: bytes) -> Whole:
     try:
         found = unpack(content, partial(dictionaries.read, objects))
         return Whole(found.match, found.raws, found.digest, found.secret, *_unpacked(found.sidelog))
